@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"graph/model":            {"domain", "domain/bulk", "domain/carrier", "domain/condition", "domain/silence", "domain/source", "domain/webhook"},
 	"graph/generated/input":  {"domain", "domain/bulk", "domain/carrier", "domain/condition", "domain/silence", "domain/source", "domain/webhook", "graph/model", "graph/scalar"},
 	"graph/plan":             {},
-	"graph/lists":            {"domain", "domain/bulk", "domain/carrier", "domain/query", "domain/silence", "domain/source", "domain/webhook"},
+	"graph/lists":            {"domain", "domain/bulk", "domain/carrier", "domain/condition", "domain/query", "domain/silence", "domain/source", "domain/webhook"},
 	"graph/plan/generator":   {"domain/query", "graph/lists"},
 	"graph/generated":        {"domain", "domain/bulk", "domain/carrier", "domain/condition", "domain/silence", "domain/source", "domain/webhook", "graph/model", "graph/scalar", "graph/generated/input", "graph/plan"},
 	"graph/engine/transport": {"domain", "domain/ascii", "graph/engine/guard", "graph/engine/input", "graph/plan", "graph/scalar", "internal/held", "internal/problem"},

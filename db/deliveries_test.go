@@ -8,6 +8,7 @@ import (
 
 	"simgraph/db/delivery"
 	"simgraph/domain"
+	"simgraph/domain/query"
 	"simgraph/domain/webhook"
 )
 
@@ -36,7 +37,7 @@ FROM generate_series(0, 59) AS n`, f.now)
 		}
 		return ids
 	}
-	whole, err := deliveries.List(t.Context(), f.whole(), domain.DeliveryFilter{}, domain.Page{Limit: 100})
+	whole, err := deliveries.List(t.Context(), f.whole(), domain.Listing{Page: domain.Page{Limit: 100}})
 	try(t, err)
 	same(t, len(whole.Items), 70) // 40 mails, and 30 messages that are no commands
 	if !slices.IsSortedFunc(whole.Items, func(a, b domain.Delivery) int { return sentOf(b).at.Compare(sentOf(a).at) }) {
@@ -44,7 +45,7 @@ FROM generate_series(0, 59) AS n`, f.now)
 	}
 	var forward, backward []string
 	for page := (domain.Page{Limit: 7}); ; {
-		part, err := deliveries.List(t.Context(), f.whole(), domain.DeliveryFilter{}, page)
+		part, err := deliveries.List(t.Context(), f.whole(), domain.Listing{Page: page})
 		try(t, err)
 		forward = append(forward, ids(part)...)
 		if !part.HasNext {
@@ -53,7 +54,7 @@ FROM generate_series(0, 59) AS n`, f.now)
 		page.Cursor = part.Cursor(len(part.Items) - 1)
 	}
 	for page := (domain.Page{Limit: 7, Backward: true}); ; {
-		part, err := deliveries.List(t.Context(), f.whole(), domain.DeliveryFilter{}, page)
+		part, err := deliveries.List(t.Context(), f.whole(), domain.Listing{Page: page})
 		try(t, err)
 		backward = append(ids(part), backward...)
 		if !part.HasPrevious {
@@ -63,19 +64,30 @@ FROM generate_series(0, 59) AS n`, f.now)
 	}
 	same(t, fmt.Sprint(forward), fmt.Sprint(ids(whole)))
 	same(t, fmt.Sprint(backward), fmt.Sprint(ids(whole)))
-	for of, want := range map[domain.DeliveryFilter]int{
-		{}: 70, {Channel: domain.ByMail}: 40, {Channel: domain.ByWebhook}: 30, {State: domain.Delivered}: 20, {State: domain.DeliveryCancelled}: 10,
-		{Channel: domain.ByWebhook, State: domain.DeliveryFailed}: 10, {Channel: domain.ByWebhook, State: domain.DeliveryCancelled}: 0,
+	for _, of := range []struct {
+		channel domain.Channel
+		state   domain.DeliveryState
+		want    int
+	}{
+		{"", "", 70}, {domain.ByMail, "", 40}, {domain.ByWebhook, "", 30}, {"", domain.Delivered, 20}, {"", domain.DeliveryCancelled, 10},
+		{domain.ByWebhook, domain.DeliveryFailed, 10}, {domain.ByWebhook, domain.DeliveryCancelled, 0},
 	} {
-		n, err := deliveries.Count(t.Context(), f.whole(), of)
+		var wanted query.And
+		if of.channel != "" {
+			wanted = append(wanted, equal(t, domain.DeliveryFields, "channel", string(of.channel)))
+		}
+		if of.state != "" {
+			wanted = append(wanted, equal(t, domain.DeliveryFields, "state", string(of.state)))
+		}
+		n, err := deliveries.Count(t.Context(), f.whole(), domain.Listing{Filter: wanted})
 		try(t, err)
-		list, err := deliveries.List(t.Context(), f.whole(), of, domain.Page{Limit: 100})
+		list, err := deliveries.List(t.Context(), f.whole(), domain.Listing{Filter: wanted, Page: domain.Page{Limit: 100}})
 		try(t, err)
-		if n != want || len(list.Items) != want {
-			t.Errorf("%+v: %d and %d, want %d", of, n, len(list.Items), want)
+		if n != of.want || len(list.Items) != of.want {
+			t.Errorf("%+v: %d and %d", of, n, len(list.Items))
 		}
 		for _, one := range list.Items {
-			if of.Channel != "" && one.Channel() != of.Channel || of.State != "" && sentOf(one).state != of.State {
+			if of.channel != "" && one.Channel() != of.channel || of.state != "" && sentOf(one).state != of.state {
 				t.Errorf("%+v has %+v", of, one)
 			}
 		}
@@ -92,7 +104,7 @@ FROM generate_series(0, 59) AS n`, f.now)
 	found, err = deliveries.FindMails(t.Context(), domain.Whole(2), mails)
 	try(t, err)
 	same(t, len(found), 0)
-	_, err = deliveries.List(t.Context(), only(boats), domain.DeliveryFilter{}, domain.Page{Limit: 1})
+	_, err = deliveries.List(t.Context(), only(boats), domain.Listing{Page: domain.Page{Limit: 1}})
 	same(t, kindOf(err), domain.KindForbidden)
 	for _, one := range whole.Items {
 		sent := sentOf(one)

@@ -12,6 +12,8 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
+	"simgraph/db/condition"
+	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/fleettest"
 	"simgraph/db/silence"
@@ -119,10 +121,13 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	hooks := webhook.New(pool, webhook.Options{})
 	commands, operations := carrier.New(pool, hooks, time.Now), bulk.New(pool, bulk.Options{})
 	silences, sources := silence.New(pool, time.Now), source.New(pool, source.Options{})
+	conditions, deliveries := condition.New(pool, time.Now), delivery.New(pool)
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
 		"AccessKey": listers(t, users.Keys, users.CountKeys), "AuditEntry": listers(t, entries.List, entries.Count),
-		"Command":     append(listers(t, commands.List, commands.Count), listersOf(t, key, commands.OfSubscribers, commands.CountOfSubscribers)...),
+		"Command":        append(listers(t, commands.List, commands.Count), listersOf(t, key, commands.OfSubscribers, commands.CountOfSubscribers)...),
+		"ConditionAlert": listers(t, conditions.List, conditions.Count), "ConditionLogEntry": listers(t, conditions.Log, conditions.CountLog),
+		"Delivery": listers(t, deliveries.List, deliveries.Count), "WebhookDelivery": listers(t, hooks.Deliveries, hooks.CountDeliveries),
 		"FeedElement": listers(t, state.Elements, state.CountElements), "FeedReject": listers(t, state.Rejects, state.CountRejects),
 		"Group": listers(t, groups.List, groups.Count), "Operation": listers(t, operations.List, operations.Count),
 		"OperationResult": append(listersOf(t, operation, operations.ResultsOf, operations.CountResultsOf), listersOf(t, key, operations.ChangesOf, operations.CountChangesOf)...),

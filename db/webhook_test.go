@@ -12,6 +12,7 @@ import (
 	"simgraph/db"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
+	"simgraph/domain/query"
 	"simgraph/domain/retention"
 	"simgraph/domain/webhook"
 	"simgraph/internal/seal"
@@ -31,10 +32,18 @@ func addHook(t *testing.T, store *hooks.Store, scope domain.Scope, filter webhoo
 	return created
 }
 
+// equal is the condition that a field has a value.
+func equal(t *testing.T, fields query.Fields, name string, value any) query.Expr {
+	t.Helper()
+	expr, err := query.Compare(fields, name, query.Eq, value)
+	try(t, err)
+	return expr
+}
+
 // sent are the messages of an endpoint in words, the oldest first.
 func sent(t *testing.T, store *hooks.Store, id int64) (lines []string) {
 	t.Helper()
-	slice, err := store.Deliveries(t.Context(), domain.Whole(1), webhook.Deliveries{WebhookID: &id}, domain.Page{Limit: 100})
+	slice, err := store.Deliveries(t.Context(), domain.Whole(1), domain.Listing{Filter: equal(t, webhook.DeliveryFields, "webhookId", id), Page: domain.Page{Limit: 100}})
 	try(t, err)
 	for _, of := range slices.Backward(slice.Items) {
 		event, err := webhook.ParseEvent([]byte(of.Payload))
@@ -97,7 +106,7 @@ func TestChangesOfNetworkStateAndImportsReachWebhooks(t *testing.T) {
 	defer tx.Rollback()
 	try(t, db.NewAlertEvaluator(time.Now).StateChanged(t.Context(), tx, 1, keys))
 	try(t, tx.Commit())
-	n, err := store.CountDeliveries(t.Context(), f.whole(), webhook.Deliveries{WebhookID: &all.WebhookID})
+	n, err := store.CountDeliveries(t.Context(), f.whole(), domain.Listing{Filter: equal(t, webhook.DeliveryFields, "webhookId", all.WebhookID)})
 	try(t, err)
 	if n != 2 {
 		t.Errorf("150 subscribers are %d messages, want 2", n)
@@ -336,7 +345,7 @@ func TestAnEndpointThatFailsForFiveDaysIsDisabled(t *testing.T) {
 		}
 		f.now = f.now.Add([]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 17 * time.Hour, 24 * time.Hour, 29 * time.Hour, 0}[attempt-1])
 	}
-	dead, err := store.CountDeliveries(t.Context(), f.whole(), webhook.Deliveries{State: domain.DeliveryFailed})
+	dead, err := store.CountDeliveries(t.Context(), f.whole(), domain.Listing{Filter: equal(t, webhook.DeliveryFields, "state", string(domain.DeliveryFailed))})
 	try(t, err)
 	same(t, dead, 1)
 	f.now = f.now.Add(webhook.FailingSpan)

@@ -3,6 +3,8 @@ package domain
 import (
 	"context"
 	"time"
+
+	"simgraph/domain/query"
 )
 
 const (
@@ -208,21 +210,27 @@ const (
 	DeliverySilenced DeliveryState = "silenced"
 )
 
+// DeliveryStates are all of them.
+var DeliveryStates = []DeliveryState{DeliveryWaiting, DeliveryQueued, Delivered, DeliveryFailed, DeliveryCancelled, DeliverySuppressed, DeliverySilenced}
+
 // Delivery is what is sent: a *Mail, an *AlertDelivery, or a message to a webhook.
 type Delivery interface{ Channel() Channel }
 
-// DeliveryFilter selects deliveries; "" selects all.
-type DeliveryFilter struct {
-	Channel Channel
-	State   DeliveryState
-}
+// DeliveryFields are what deliveries can be filtered and ordered by.
+var DeliveryFields = query.NewFields(
+	query.Enumerated("channel", []Channel{ByMail, ByWebhook}).Unordered(),
+	query.Enumerated("state", DeliveryStates).Unordered(),
+	query.Field{Name: "createdAt", Type: query.Time},
+	query.Field{Name: "finishedAt", Type: query.Time}.Unordered(),
+)
 
 // Deliveries lists what was sent, whichever way. Every method is Forbidden to a restricted
 // scope: mails are the company's.
 type Deliveries interface {
-	// List returns the mails and the messages to webhooks, the newest first.
-	List(ctx context.Context, scope Scope, of DeliveryFilter, page Page) (Slice[Delivery], error)
-	Count(ctx context.Context, scope Scope, of DeliveryFilter) (int, error)
+	// List returns the mails and the messages to webhooks, the newest first unless the
+	// listing has another order.
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[Delivery], error)
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// FindMails answers for a batch at once, keyed by id; what is no id is left out.
 	FindMails(ctx context.Context, scope Scope, ids []string) (map[string]*Mail, error)
 }

@@ -10,18 +10,12 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) ConditionAlerts(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.ConditionAlertConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) ConditionAlerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.ConditionAlertConnection, error) {
+	listing, err := listingOf(condition.Fields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	list := func(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*condition.Alert], error) {
-		return q.Conditions.List(ctx, scope, listing.Page)
-	}
-	count := func(ctx context.Context, scope domain.Scope, _ domain.Listing) (int, error) {
-		return q.Conditions.Count(ctx, scope)
-	}
-	return listed(ctx, domain.Listing{Page: page}, scopeOf, list, count)
+	return listed(ctx, listing, scopeOf, q.Conditions.List, q.Conditions.Count)
 }
 
 func (q queryResolver) ConditionLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.ConditionLogConnection, error) {
@@ -37,16 +31,12 @@ func (q queryResolver) PreviewConditionAlert(ctx context.Context, in input.Creat
 	if err != nil {
 		return nil, err
 	}
-	spec, err := conditionSpec(in)
-	if err != nil {
-		return nil, err
-	}
 	end, err := q.previews.begin(ctx, scope.Company, previewWait)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	return q.Conditions.Preview(ctx, scope, spec, int(days))
+	return q.Conditions.Preview(ctx, scope, conditionSpec(in), int(days))
 }
 
 func (q queryResolver) ExplainConditionAlert(ctx context.Context, alertID int32, physicalID *string, groupID *int32) (*condition.Explanation, error) {
@@ -62,11 +52,7 @@ func (m mutationResolver) CreateConditionAlert(ctx context.Context, in input.Cre
 	if err != nil {
 		return nil, err
 	}
-	spec, err := conditionSpec(in)
-	if err != nil {
-		return nil, err
-	}
-	created, err := m.Conditions.Create(ctx, scope, spec)
+	created, err := m.Conditions.Create(ctx, scope, conditionSpec(in))
 	return &model.CreateConditionAlertPayload{Alert: created}, err
 }
 
@@ -75,11 +61,7 @@ func (m mutationResolver) EditConditionAlert(ctx context.Context, in input.EditC
 	if err != nil {
 		return nil, err
 	}
-	of, err := conditionOf(*in.Condition)
-	if err != nil {
-		return nil, err
-	}
-	edited, err := m.Conditions.Edit(ctx, scope, int64(in.AlertID), of)
+	edited, err := m.Conditions.Edit(ctx, scope, int64(in.AlertID), conditionOf(*in.Condition))
 	return &model.EditConditionAlertPayload{Alert: edited}, err
 }
 
@@ -92,37 +74,27 @@ func (m mutationResolver) DeleteConditionAlert(ctx context.Context, in input.Del
 	return &model.DeleteConditionAlertPayload{Alert: removed}, err
 }
 
-func conditionSpec(in input.CreateConditionAlertInput) (condition.Spec, error) {
-	of, err := conditionOf(*in.Condition)
-	spec := condition.Spec{RuleType: in.RuleType, Condition: of}
+func conditionSpec(in input.CreateConditionAlertInput) condition.Spec {
+	spec := condition.Spec{RuleType: in.RuleType, Condition: conditionOf(*in.Condition)}
 	if target := in.Target.Value(); target != nil {
 		spec.Target = *target
 	}
-	return spec, err
+	return spec
 }
 
 // conditionOf reads the one condition that the input names.
-func conditionOf(in input.ConditionInput) (condition.Condition, error) {
-	var named []condition.Condition
-	if hours := in.SilentHours.Value(); hours != nil {
-		named = append(named, condition.Condition{Kind: condition.Silent, Bound: int64(*hours)})
+func conditionOf(in input.ConditionInput) condition.Condition {
+	switch {
+	case in.SilentHours.Value() != nil:
+		return condition.Condition{Kind: condition.Silent, Bound: int64(*in.SilentHours.Value())}
+	case in.SourceSilentMinutes.Value() != nil:
+		return condition.Condition{Kind: condition.SourceSilent, Bound: int64(*in.SourceSilentMinutes.Value())}
+	case in.SessionsPerHour.Value() != nil:
+		return condition.Condition{Kind: condition.Storm, Bound: int64(*in.SessionsPerHour.Value())}
+	case in.ForecastBytes.Value() != nil:
+		return condition.Condition{Kind: condition.Forecast, Bound: *in.ForecastBytes.Value()}
 	}
-	if minutes := in.SourceSilentMinutes.Value(); minutes != nil {
-		named = append(named, condition.Condition{Kind: condition.SourceSilent, Bound: int64(*minutes)})
-	}
-	if sessions := in.SessionsPerHour.Value(); sessions != nil {
-		named = append(named, condition.Condition{Kind: condition.Storm, Bound: int64(*sessions)})
-	}
-	if bytes := in.ForecastBytes.Value(); bytes != nil {
-		named = append(named, condition.Condition{Kind: condition.Forecast, Bound: *bytes})
-	}
-	if traits := in.ChangesOf.Value(); traits != nil {
-		named = append(named, condition.Condition{Kind: condition.Change, Traits: traits})
-	}
-	if len(named) != 1 {
-		return condition.Condition{}, domain.Invalid("condition", "a condition is exactly one of silentHours, sourceSilentMinutes, sessionsPerHour, forecastBytes and changesOf, not %d of them", len(named))
-	}
-	return named[0], nil
+	return condition.Condition{Kind: condition.Change, Traits: in.ChangesOf.Value()}
 }
 
 func (c conditionAlertResolver) ID(_ context.Context, of *condition.Alert) (string, error) {

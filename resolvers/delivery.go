@@ -10,27 +10,12 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Deliveries(
-	ctx context.Context, channel *domain.Channel, state *domain.DeliveryState, first *int32, after *string, last *int32, before *string,
-) (*model.DeliveryConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) Deliveries(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.DeliveryConnection, error) {
+	listing, err := listingOf(domain.DeliveryFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	var of domain.DeliveryFilter
-	if channel != nil {
-		of.Channel = *channel
-	}
-	if state != nil {
-		of.State = *state
-	}
-	list := func(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[domain.Delivery], error) {
-		return q.Ports.Deliveries.List(ctx, scope, of, listing.Page)
-	}
-	count := func(ctx context.Context, scope domain.Scope, _ domain.Listing) (int, error) {
-		return q.Ports.Deliveries.Count(ctx, scope, of)
-	}
-	return listed(ctx, domain.Listing{Page: page}, scopeOf, list, count)
+	return listed(ctx, listing, scopeOf, q.Ports.Deliveries.List, q.Ports.Deliveries.Count)
 }
 
 func (m mailDeliveryResolver) ID(_ context.Context, of *domain.Mail) (string, error) {

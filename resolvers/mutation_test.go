@@ -40,8 +40,8 @@ var unknown = map[string][][2]string{
 	"editAlert":   {{`alertId: 999, lowerThreshold: "1"`, "alertId"}},
 	"deleteAlert": {{`alertId: 999`, "alertId"}},
 	"createConditionAlert": {
-		{`ruleType: SIM, target: "nobody", condition: {silentHours: 1}`, "target"}, {`ruleType: COMPANY, condition: {}`, "condition"}, {`ruleType: COMPANY, condition: {sourceSilentMinutes: 4}`, "condition.sourceSilentMinutes"},
-		{`ruleType: COMPANY, condition: {silentHours: 1, sessionsPerHour: 1}`, "condition"}, {`ruleType: COMPANY, target: "x", condition: {silentHours: 1}`, "target"},
+		{`ruleType: SIM, target: "nobody", condition: {silentHours: 1}`, "target"}, {`ruleType: COMPANY, condition: {sourceSilentMinutes: 4}`, "condition.sourceSilentMinutes"},
+		{`ruleType: COMPANY, condition: {changesOf: []}`, "condition.changesOf"}, {`ruleType: COMPANY, target: "x", condition: {silentHours: 1}`, "target"},
 	},
 	"editConditionAlert":   {{`alertId: 999, condition: {silentHours: 1}`, "alertId"}},
 	"deleteConditionAlert": {{`alertId: 999`, "alertId"}},

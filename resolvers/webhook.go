@@ -21,27 +21,12 @@ func (q queryResolver) Webhooks(ctx context.Context, first *int32, after *string
 	return listed(ctx, listing, scopeOf, q.Ports.Webhooks.List, q.Ports.Webhooks.Count)
 }
 
-func (q queryResolver) WebhookDeliveries(
-	ctx context.Context, webhookID *int32, state *domain.DeliveryState, first *int32, after *string, last *int32, before *string,
-) (*model.WebhookDeliveryConnection, error) {
-	page, err := connectionPage(first, after, last, before)
+func (q queryResolver) WebhookDeliveries(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.WebhookDeliveryConnection, error) {
+	listing, err := listingOf(webhook.DeliveryFields, first, after, last, before, filter, orderBy)
 	if err != nil {
 		return nil, err
 	}
-	var of webhook.Deliveries
-	if webhookID != nil {
-		of.WebhookID = new(int64(*webhookID))
-	}
-	if state != nil {
-		of.State = *state
-	}
-	list := func(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*webhook.Delivery], error) {
-		return q.Ports.Webhooks.Deliveries(ctx, scope, of, listing.Page)
-	}
-	count := func(ctx context.Context, scope domain.Scope, _ domain.Listing) (int, error) {
-		return q.Ports.Webhooks.CountDeliveries(ctx, scope, of)
-	}
-	return listed(ctx, domain.Listing{Page: page}, scopeOf, list, count)
+	return listed(ctx, listing, scopeOf, q.Ports.Webhooks.Deliveries, q.Ports.Webhooks.CountDeliveries)
 }
 
 func (m mutationResolver) CreateWebhook(ctx context.Context, in input.CreateWebhookInput) (*model.CreateWebhookPayload, error) {

@@ -48,12 +48,23 @@ LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_
   a.kind, a.bound, a.traits AS of, a.revision, a.armed_at, a.date_created`
 	findConditions = `SELECT ` + conditionSelect + fromConditions + `
 WHERE ` + visibleConditions + ` AND a.alert_id = ANY($3)`
-	countConditions = `SELECT count(*)` + fromConditions + ` WHERE ` + visibleConditions
 )
+
+// alertColumns are where the fields of condition.Fields live.
+var alertColumns = map[string]keyset.Column{
+	"alertId": {SQL: "a.alert_id"}, "ruleType": {SQL: "a.rule_type"}, "target": {SQL: "COALESCE(s.subscriber_id, a.group_id::text, '')"},
+	"kind": {SQL: "a.kind"}, "createdAt": {SQL: "a.date_created"},
+}
+
+func newAlertList(scope domain.Scope) *keyset.List {
+	key, _ := condition.Fields.Find("alertId")
+	return keyset.New(func(field string) keyset.Column { return alertColumns[field] }, key, scope.Company, pg.GroupsOf(scope))
+}
 
 type alertRow struct {
 	condition.Alert
 	Of pg.TextList[condition.Trait]
+	keyset.Keyed
 }
 
 func (r *alertRow) alert() *condition.Alert {
@@ -86,16 +97,17 @@ func find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id in
 }
 
 // List implements condition.Alerts.
-func (s *Store) List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*condition.Alert], error) {
-	sql := `SELECT ` + conditionSelect + fromConditions + ` WHERE ` + visibleConditions
-	rows, err := keyset.ByKey(ctx, s.pool, sql, query.Field{Name: "id", Type: query.Integer}, "a.alert_id", page,
-		func(of *alertRow) string { return pg.FormatInt(of.AlertID) }, scope.Company, pg.GroupsOf(scope))
-	return pg.MapSlice(rows, (*alertRow).alert), err
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*condition.Alert], error) {
+	key, _ := condition.Fields.Find("alertId")
+	sql := `SELECT ` + conditionSelect + `, {cursor} AS cursor_keys` + fromConditions + ` WHERE ` + visibleConditions
+	return keyset.Rows(ctx, s.pool, newAlertList(scope), sql, listing.InOrder([]query.Order{{Field: key}}), (*alertRow).alert)
 }
 
 // Count implements condition.Alerts.
-func (s *Store) Count(ctx context.Context, scope domain.Scope) (int, error) {
-	return pg.Count(ctx, s.pool, countConditions, scope.Company, pg.GroupsOf(scope))
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	l := newAlertList(scope)
+	sql := `SELECT count(*)` + fromConditions + ` WHERE ` + visibleConditions + ` AND ` + l.Filter(listing.Filter)
+	return pg.Count(ctx, s.pool, sql, l.Args...)
 }
 
 const (

@@ -56,10 +56,9 @@ FROM (` + mails + `
 ) d
 LEFT JOIN webhooks w ON w.company_id = $1 AND w.webhook_id = d.webhook_id
 WHERE d.company_id = $1`
-	wantedDeliveries = ` AND ($2 = '' OR d.channel = $2) AND ($3 = '' OR d.state = $3)`
-	listDeliveries   = `SELECT ` + deliverySelect + `, {cursor} AS cursor_keys` + fromDeliveries
-	countDeliveries  = `SELECT count(*)` + fromDeliveries
-	findMails        = `
+	listDeliveries  = `SELECT ` + deliverySelect + `, {cursor} AS cursor_keys` + fromDeliveries
+	countDeliveries = `SELECT count(*)` + fromDeliveries
+	findMails       = `
 SELECT ` + MailColumns + `
 FROM mails m
 WHERE m.company_id = $1 AND m.mail_id = ANY($2::uuid[])`
@@ -113,33 +112,43 @@ func (s *Store) wholeOnly(scope domain.Scope) error {
 	return pg.WholeCompanyOnly(scope, "deliveries")
 }
 
-// List implements domain.Deliveries. The page has no offset.
-func (s *Store) List(ctx context.Context, scope domain.Scope, of domain.DeliveryFilter, page domain.Page) (domain.Slice[domain.Delivery], error) {
+// columns are where the fields of domain.DeliveryFields live, and the key.
+var columns = map[string]keyset.Column{
+	key.Name: {SQL: "d.delivery_id", UUID: true}, "channel": {SQL: "d.channel"}, "state": {SQL: "d.state"}, "createdAt": {SQL: "d.created_at"},
+	"finishedAt": {SQL: "d.finished_at", Nullable: true},
+}
+
+// key breaks ties. Nobody filters by it.
+var key = query.Field{Name: "id", Type: query.Text}
+
+func newList(scope domain.Scope) *keyset.List {
+	return keyset.New(func(field string) keyset.Column { return columns[field] }, key, scope.Company)
+}
+
+// List implements domain.Deliveries.
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[domain.Delivery], error) {
 	if err := s.wholeOnly(scope); err != nil {
 		return domain.Slice[domain.Delivery]{}, err
 	}
-	key, created := query.Field{Name: "id", Type: query.Text}, query.Field{Name: "createdAt", Type: query.Time}
-	columns := map[string]keyset.Column{key.Name: {SQL: "d.delivery_id::text"}, created.Name: {SQL: "d.created_at"}}
-	listing := domain.Listing{Page: page, Order: []query.Order{{Field: created, Desc: true}, {Field: key, Desc: true}}}
-	list := func() *keyset.List {
-		return keyset.New(func(field string) keyset.Column { return columns[field] }, key, scope.Company, string(of.Channel), string(of.State))
-	}
+	created, _ := domain.DeliveryFields.Find("createdAt")
+	listing = listing.InOrder([]query.Order{{Field: created, Desc: true}, {Field: key, Desc: true}})
 	// Each channel is read as far as the page could need it, by its index; the arguments are
 	// those of the whole list.
-	part, err := list().Pieces(listing)
+	part, err := newList(scope).Pieces(listing)
 	if err != nil {
 		return domain.Slice[domain.Delivery]{}, err
 	}
-	sql := pg.Fill(listDeliveries, "page", wantedDeliveries+" AND "+part.Where+" ORDER BY "+part.OrderBy+" "+part.Limit)
-	return keyset.Rows(ctx, s.pool, list(), sql, listing, (*deliveryRow).delivery)
+	sql := pg.Fill(listDeliveries, "page", " AND "+part.Where+" ORDER BY "+part.OrderBy+" "+part.Limit)
+	return keyset.Rows(ctx, s.pool, newList(scope), sql, listing, (*deliveryRow).delivery)
 }
 
 // Count implements domain.Deliveries.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, of domain.DeliveryFilter) (int, error) {
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	if err := s.wholeOnly(scope); err != nil {
 		return 0, err
 	}
-	return pg.Count(ctx, s.pool, pg.Fill(countDeliveries, "page", wantedDeliveries), scope.Company, string(of.Channel), string(of.State))
+	l := newList(scope)
+	return pg.Count(ctx, s.pool, pg.Fill(countDeliveries, "page", " AND "+l.Filter(listing.Filter)), l.Args...)
 }
 
 // FindMails implements domain.Deliveries.

@@ -23,7 +23,6 @@ const (
 FROM webhook_messages m
 JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
 WHERE m.company_id = $1 AND ` + visibleWebhooks
-	wantedMessages = ` AND ($3::bigint IS NULL OR m.webhook_id = $3) AND ($4 = '' OR m.state = $4)`
 )
 
 type messageRow struct {
@@ -40,21 +39,31 @@ func (r *messageRow) delivery() *webhook.Delivery {
 	return &r.Delivery
 }
 
-// Deliveries implements webhook.Webhooks.
-func (s *Store) Deliveries(ctx context.Context, scope domain.Scope, of webhook.Deliveries, page domain.Page) (domain.Slice[*webhook.Delivery], error) {
-	key, created := query.Field{Name: "id", Type: query.Text}, query.Field{Name: "createdAt", Type: query.Time}
-	columns := map[string]keyset.Column{key.Name: {SQL: "m.message_id::text"}, created.Name: {SQL: "m.created_at"}}
-	list := keyset.New(func(field string) keyset.Column { return columns[field] }, key, scope.Company, pg.GroupsOf(scope), of.WebhookID, string(of.State))
-	sql := `SELECT ` + messageSelect + `, {cursor} AS cursor_keys` + fromMessages + wantedMessages
-	order := []query.Order{{Field: created, Desc: true}, {Field: key, Desc: true}}
-	return keyset.Rows(ctx, s.pool, list, sql, domain.Listing{Page: page, Order: order}, (*messageRow).delivery)
+// messageColumns are where the fields of webhook.DeliveryFields live.
+var messageColumns = map[string]keyset.Column{
+	"webhookId": {SQL: "m.webhook_id"}, "deliveryId": {SQL: "m.message_id", UUID: true}, "eventType": {SQL: "m.event_type"}, "state": {SQL: "m.state"},
+	"createdAt": {SQL: "m.created_at"}, "finishedAt": {SQL: "m.finished_at", Nullable: true},
 }
 
-const countMessages = `SELECT count(*)` + fromMessages + wantedMessages
+func newMessageList(scope domain.Scope) *keyset.List {
+	key, _ := webhook.DeliveryFields.Find("deliveryId")
+	return keyset.New(func(field string) keyset.Column { return messageColumns[field] }, key, scope.Company, pg.GroupsOf(scope))
+}
+
+// Deliveries implements webhook.Webhooks.
+func (s *Store) Deliveries(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*webhook.Delivery], error) {
+	created, _ := webhook.DeliveryFields.Find("createdAt")
+	key, _ := webhook.DeliveryFields.Find("deliveryId")
+	sql := `SELECT ` + messageSelect + `, {cursor} AS cursor_keys` + fromMessages
+	newest := []query.Order{{Field: created, Desc: true}, {Field: key, Desc: true}}
+	return keyset.Rows(ctx, s.pool, newMessageList(scope), sql, listing.InOrder(newest), (*messageRow).delivery)
+}
 
 // CountDeliveries implements webhook.Webhooks.
-func (s *Store) CountDeliveries(ctx context.Context, scope domain.Scope, of webhook.Deliveries) (int, error) {
-	return pg.Count(ctx, s.pool, countMessages, scope.Company, pg.GroupsOf(scope), of.WebhookID, string(of.State))
+func (s *Store) CountDeliveries(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	l := newMessageList(scope)
+	sql := `SELECT count(*)` + fromMessages + ` AND ` + l.Filter(listing.Filter)
+	return pg.Count(ctx, s.pool, sql, l.Args...)
 }
 
 const findMessages = `SELECT ` + messageSelect + fromMessages + ` AND m.message_id = ANY($3::uuid[])`

@@ -231,9 +231,9 @@ type Entry struct {
 // or group it shows; every other one is NotFound there, as one that does not exist.
 type Alerts interface {
 	FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Alert, error)
-	// List returns the alerts by id.
-	List(ctx context.Context, scope domain.Scope, page domain.Page) (domain.Slice[*Alert], error)
-	Count(ctx context.Context, scope domain.Scope) (int, error)
+	// List returns the alerts, by id unless the listing has another order.
+	List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Alert], error)
+	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
 	// Create makes an alert, at most MaxAlerts to a company. It is evaluated within a minute.
 	Create(ctx context.Context, scope domain.Scope, spec Spec) (*Alert, error)
 	// Edit changes the bound or the traits, not the kind; the alert is armed again.
@@ -274,14 +274,23 @@ func (a *Alert) Watches(subscriber int64, group *int64) bool {
 // Names reports whether the alert notices changes of the trait.
 func (a *Alert) Names(trait Trait) bool { return slices.Contains(a.Traits, trait) }
 
+// Fields are what alerts can be filtered and ordered by.
+var Fields = query.NewFields(
+	query.Field{Name: "alertId", Type: query.Integer},
+	query.Enumerated("ruleType", domain.RuleTypes),
+	query.Field{Name: "target", Type: query.Text},
+	query.Enumerated("kind", Kinds),
+	query.Field{Name: "createdAt", Type: query.Time},
+)
+
 // LogFields are what the log of conditions can be filtered and ordered by.
 var LogFields = query.NewFields(
 	query.Field{Name: "entryId", Type: query.Integer},
-	query.Field{Name: "alertId", Type: query.Integer},
+	query.Field{Name: "alertId", Type: query.Integer, Doc: "The identifier of the alert; 0 of sources."},
 	query.Enumerated("kind", Kinds),
 	query.Enumerated("state", States),
-	query.Field{Name: "physicalId", Type: query.Text},
-	query.Field{Name: "isOpen", Type: query.Boolean},
+	query.Field{Name: "physicalId", Type: query.Text, Doc: "The subscriber: its ICCID, device EUI or IMEI."}.Unordered(),
+	query.Field{Name: "isOpen", Type: query.Boolean, Doc: "Whether it lasts: a silence that is not over."}.Unordered(),
 	query.Field{Name: "createdAt", Type: query.Time},
 )
 

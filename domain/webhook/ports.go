@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 	"simgraph/domain/retention"
 )
 
@@ -38,11 +39,15 @@ func (d *Delivery) EventTypeName() string { return string(d.EventType) }
 // Channel implements domain.Delivery.
 func (d *Delivery) Channel() domain.Channel { return domain.ByWebhook }
 
-// Deliveries select messages; nil and "" select all.
-type Deliveries struct {
-	WebhookID *int64
-	State     domain.DeliveryState
-}
+// DeliveryFields are what messages can be filtered and ordered by.
+var DeliveryFields = query.NewFields(
+	query.Field{Name: "webhookId", Type: query.Integer, Doc: "The identifier of the webhook that it goes to."}.Unordered(),
+	query.Field{Name: "deliveryId", Type: query.Text}.Unordered(),
+	query.Field{Name: "eventType", Type: query.Text}.Unordered(),
+	query.Enumerated("state", domain.DeliveryStates).Unordered(),
+	query.Field{Name: "createdAt", Type: query.Time},
+	query.Field{Name: "finishedAt", Type: query.Time}.Unordered(),
+)
 
 // Webhooks keeps the endpoints of companies. A restricted scope sees and changes those
 // alone that were made for groups which it shows.
@@ -67,9 +72,9 @@ type Webhooks interface {
 	// SendTest queues a test event; RateLimited after TestsPerHour.
 	SendTest(ctx context.Context, scope domain.Scope, id int64) (*Delivery, error)
 
-	// Deliveries returns messages, the newest first.
-	Deliveries(ctx context.Context, scope domain.Scope, of Deliveries, page domain.Page) (domain.Slice[*Delivery], error)
-	CountDeliveries(ctx context.Context, scope domain.Scope, of Deliveries) (int, error)
+	// Deliveries returns messages, the newest first unless the listing has another order.
+	Deliveries(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Delivery], error)
+	CountDeliveries(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
 	FindDeliveries(ctx context.Context, scope domain.Scope, ids []string) (map[string]*Delivery, error)
 	// Replay queues a message that is finished again; one that is queued is due at once.
 	Replay(ctx context.Context, scope domain.Scope, deliveryID string) (*Delivery, error)

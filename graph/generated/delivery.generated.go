@@ -1415,6 +1415,42 @@ func (ec *executionContext) marshalOAlertDelivery2ᚕᚖsimgraphᚋdomainᚐAler
 	return ret
 }
 
+func (ec *executionContext) unmarshalODeliveryChannel2ᚕsimgraphᚋdomainᚐChannelᚄ(ctx context.Context, v any) ([]domain.Channel, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]domain.Channel, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDeliveryChannel2simgraphᚋdomainᚐChannel(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalODeliveryChannel2ᚕsimgraphᚋdomainᚐChannelᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.Channel) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDeliveryChannel2simgraphᚋdomainᚐChannel(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalODeliveryChannel2ᚖsimgraphᚋdomainᚐChannel(ctx context.Context, v any) (*domain.Channel, error) {
 	if v == nil {
 		return nil, nil
@@ -1450,6 +1486,42 @@ func (ec *executionContext) marshalODeliveryConnection2ᚖsimgraphᚋgraphᚋmod
 		return graphql.Null
 	}
 	return ec._DeliveryConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalODeliveryState2ᚕsimgraphᚋdomainᚐDeliveryStateᚄ(ctx context.Context, v any) ([]domain.DeliveryState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]domain.DeliveryState, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDeliveryState2simgraphᚋdomainᚐDeliveryState(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalODeliveryState2ᚕsimgraphᚋdomainᚐDeliveryStateᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.DeliveryState) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDeliveryState2simgraphᚋdomainᚐDeliveryState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalODeliveryState2ᚖsimgraphᚋdomainᚐDeliveryState(ctx context.Context, v any) (*domain.DeliveryState, error) {

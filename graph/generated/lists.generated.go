@@ -564,6 +564,587 @@ func (ec *executionContext) unmarshalInputCommandStateFilter(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputConditionAlertFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"and", "or", "not", "alertId", "ruleType", "target", "kind", "createdAt"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOConditionAlertFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOConditionAlertFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOConditionAlertFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		case "alertId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertId"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["alertId"] = data
+		case "ruleType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ruleType"))
+			data, err := ec.unmarshalOAlertRuleTypeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ruleType"] = data
+		case "target":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["target"] = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOConditionKindFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["kind"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputConditionAlertOrder(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNConditionAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionAlertOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["field"] = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputConditionKindFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputConditionLogFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"and", "or", "not", "entryId", "alertId", "kind", "state", "physicalId", "isOpen", "createdAt"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOConditionLogFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOConditionLogFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOConditionLogFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		case "entryId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryId"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["entryId"] = data
+		case "alertId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertId"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["alertId"] = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOConditionKindFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["kind"] = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalOConditionStateFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["state"] = data
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["physicalId"] = data
+		case "isOpen":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isOpen"))
+			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isOpen"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputConditionLogOrder(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNConditionLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionLogOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["field"] = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputConditionStateFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeliveryChannelFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalODeliveryChannel2ᚖsimgraphᚋdomainᚐChannel(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalODeliveryChannel2ᚖsimgraphᚋdomainᚐChannel(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalODeliveryChannel2ᚕsimgraphᚋdomainᚐChannelᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalODeliveryChannel2ᚕsimgraphᚋdomainᚐChannelᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeliveryFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"and", "or", "not", "channel", "state", "createdAt", "finishedAt"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalODeliveryFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalODeliveryFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalODeliveryFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		case "channel":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("channel"))
+			data, err := ec.unmarshalODeliveryChannelFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["channel"] = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalODeliveryStateFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["state"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		case "finishedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("finishedAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["finishedAt"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeliveryOrder(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNDeliveryOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐDeliveryOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["field"] = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeliveryStateFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalODeliveryState2ᚖsimgraphᚋdomainᚐDeliveryState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalODeliveryState2ᚖsimgraphᚋdomainᚐDeliveryState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalODeliveryState2ᚕsimgraphᚋdomainᚐDeliveryStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalODeliveryState2ᚕsimgraphᚋdomainᚐDeliveryStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputFeedElementFilter(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -2745,6 +3326,135 @@ func (ec *executionContext) unmarshalInputWaitingUsageOrder(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputWebhookDeliveryFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"and", "or", "not", "webhookId", "deliveryId", "eventType", "state", "createdAt", "finishedAt"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOWebhookDeliveryFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOWebhookDeliveryFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOWebhookDeliveryFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		case "webhookId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("webhookId"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["webhookId"] = data
+		case "deliveryId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveryId"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["deliveryId"] = data
+		case "eventType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventType"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eventType"] = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalODeliveryStateFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["state"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		case "finishedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("finishedAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["finishedAt"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookDeliveryOrder(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNWebhookDeliveryOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐWebhookDeliveryOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["field"] = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputWebhookDisabledReasonFilter(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -3071,6 +3781,66 @@ func (ec *executionContext) marshalNCommandOrderField2simgraphᚋgraphᚋgenerat
 	return v
 }
 
+func (ec *executionContext) unmarshalNConditionAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputConditionAlertFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNConditionAlertOrder2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputConditionAlertOrder(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNConditionAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionAlertOrderField(ctx context.Context, v any) (input.ConditionAlertOrderField, error) {
+	var res input.ConditionAlertOrderField
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNConditionAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionAlertOrderField(ctx context.Context, sel ast.SelectionSet, v input.ConditionAlertOrderField) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) unmarshalNConditionLogFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputConditionLogFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNConditionLogOrder2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputConditionLogOrder(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNConditionLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionLogOrderField(ctx context.Context, v any) (input.ConditionLogOrderField, error) {
+	var res input.ConditionLogOrderField
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNConditionLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionLogOrderField(ctx context.Context, sel ast.SelectionSet, v input.ConditionLogOrderField) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) unmarshalNDeliveryFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputDeliveryFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeliveryOrder2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputDeliveryOrder(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeliveryOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐDeliveryOrderField(ctx context.Context, v any) (input.DeliveryOrderField, error) {
+	var res input.DeliveryOrderField
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDeliveryOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐDeliveryOrderField(ctx context.Context, sel ast.SelectionSet, v input.DeliveryOrderField) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNFeedElementFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputFeedElementFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3371,6 +4141,26 @@ func (ec *executionContext) marshalNWaitingUsageOrderField2simgraphᚋgraphᚋge
 	return v
 }
 
+func (ec *executionContext) unmarshalNWebhookDeliveryFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputWebhookDeliveryFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWebhookDeliveryOrder2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputWebhookDeliveryOrder(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWebhookDeliveryOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐWebhookDeliveryOrderField(ctx context.Context, v any) (input.WebhookDeliveryOrderField, error) {
+	var res input.WebhookDeliveryOrderField
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNWebhookDeliveryOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐWebhookDeliveryOrderField(ctx context.Context, sel ast.SelectionSet, v input.WebhookDeliveryOrderField) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNWebhookFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputWebhookFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3530,6 +4320,164 @@ func (ec *executionContext) unmarshalOCommandStateFilter2map(ctx context.Context
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputCommandStateFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOConditionAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputConditionAlertFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOConditionAlertFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNConditionAlertFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOConditionAlertOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNConditionAlertOrder2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOConditionKindFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputConditionKindFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOConditionLogFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputConditionLogFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOConditionLogFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNConditionLogFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOConditionLogOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNConditionLogOrder2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOConditionStateFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputConditionStateFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODeliveryChannelFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDeliveryChannelFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODeliveryFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDeliveryFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODeliveryFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDeliveryFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalODeliveryOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDeliveryOrder2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalODeliveryStateFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDeliveryStateFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -4196,6 +5144,48 @@ func (ec *executionContext) unmarshalOWaitingUsageOrder2ᚕmapᚄ(ctx context.Co
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalNWaitingUsageOrder2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOWebhookDeliveryFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputWebhookDeliveryFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOWebhookDeliveryFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookDeliveryFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOWebhookDeliveryOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNWebhookDeliveryOrder2map(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

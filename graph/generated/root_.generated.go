@@ -920,13 +920,13 @@ type ComplexityRoot struct {
 		CommandProvider                func(childComplexity int) int
 		Commands                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Company                        func(childComplexity int) int
-		ConditionAlerts                func(childComplexity int, first *int32, after *string, last *int32, before *string) int
+		ConditionAlerts                func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		ConditionLog                   func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		DataUsage                      func(childComplexity int, startDate string, endDate string) int
 		DataUsageByIPAddress           func(childComplexity int, startDate string, endDate string) int
 		DataUsageByNetworkProtocol     func(childComplexity int, startDate string, endDate string) int
 		DataUsageBySubscriber          func(childComplexity int, startDate string, endDate string) int
-		Deliveries                     func(childComplexity int, channel *domain.Channel, state *domain.DeliveryState, first *int32, after *string, last *int32, before *string) int
+		Deliveries                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		ExplainAlert                   func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
 		ExplainConditionAlert          func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
 		Group                          func(childComplexity int, by input.GroupKey) int
@@ -969,7 +969,7 @@ type ComplexityRoot struct {
 		Users                          func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Viewer                         func(childComplexity int) int
 		Webhook                        func(childComplexity int, by input.WebhookKey) int
-		WebhookDeliveries              func(childComplexity int, webhookID *int32, state *domain.DeliveryState, first *int32, after *string, last *int32, before *string) int
+		WebhookDeliveries              func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Webhooks                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 	}
 
@@ -5187,7 +5187,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.ConditionAlerts(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.ConditionAlerts(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.conditionLog":
 		if e.ComplexityRoot.Query.ConditionLog == nil {
 			break
@@ -5253,7 +5253,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Deliveries(childComplexity, args["channel"].(*domain.Channel), args["state"].(*domain.DeliveryState), args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Deliveries(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.explainAlert":
 		if e.ComplexityRoot.Query.ExplainAlert == nil {
 			break
@@ -5717,7 +5717,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["webhookId"].(*int32), args["state"].(*domain.DeliveryState), args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.webhooks":
 		if e.ComplexityRoot.Query.Webhooks == nil {
 			break
@@ -8123,6 +8123,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCommandKindFilter,
 		ec.unmarshalInputCommandOrder,
 		ec.unmarshalInputCommandStateFilter,
+		ec.unmarshalInputConditionAlertFilter,
+		ec.unmarshalInputConditionAlertOrder,
 		ec.unmarshalInputConditionInput,
 		ec.unmarshalInputConditionKindFilter,
 		ec.unmarshalInputConditionLogFilter,
@@ -8149,6 +8151,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteSourceProfileInput,
 		ec.unmarshalInputDeleteTariffInput,
 		ec.unmarshalInputDeleteWebhookInput,
+		ec.unmarshalInputDeliveryChannelFilter,
+		ec.unmarshalInputDeliveryFilter,
+		ec.unmarshalInputDeliveryOrder,
+		ec.unmarshalInputDeliveryStateFilter,
 		ec.unmarshalInputDetachTagInput,
 		ec.unmarshalInputDisableWebhookInput,
 		ec.unmarshalInputEditAccessKeyInput,
@@ -8255,6 +8261,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUserScopeInput,
 		ec.unmarshalInputWaitingUsageFilter,
 		ec.unmarshalInputWaitingUsageOrder,
+		ec.unmarshalInputWebhookDeliveryFilter,
+		ec.unmarshalInputWebhookDeliveryOrder,
 		ec.unmarshalInputWebhookDisabledReasonFilter,
 		ec.unmarshalInputWebhookFilter,
 		ec.unmarshalInputWebhookFormatFilter,
@@ -9698,7 +9706,7 @@ enum Permission {
 }
 `, BuiltIn: false},
 	{Name: "../schema/condition.graphqls", Input: `extend type Query {
-  "The alerts on conditions, ordered by id: what they notice is not the volume of usage, as alerts do."
+  "The alerts on conditions, by alertId unless ordered otherwise: what they notice is not the volume of usage, as alerts do."
   conditionAlerts(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
@@ -9708,6 +9716,10 @@ enum Permission {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: ConditionAlertFilter
+    "In this order, by alertId when missing; alertId breaks ties."
+    orderBy: [ConditionAlertOrder!]
   ): ConditionAlertConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "What alerts on conditions noticed, the newest first unless ordered otherwise."
   conditionLog(
@@ -9920,78 +9932,8 @@ type ConditionLogEdge {
   node: ConditionLogEntry!
 }
 
-"Which entries of the log of conditions are wanted. All conditions must hold; none wants everything."
-input ConditionLogFilter {
-  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
-  and: [ConditionLogFilter!]
-  "Any of these; never true for an empty list."
-  or: [ConditionLogFilter!]
-  "Not this."
-  not: ConditionLogFilter
-  "The identifier of the entry."
-  entryId: IntFilter
-  "The identifier of the alert; 0 of sources."
-  alertId: IntFilter
-  "What was noticed."
-  kind: ConditionKindFilter
-  "Whether it began or is over."
-  state: ConditionStateFilter
-  "The subscriber: its ICCID, device EUI or IMEI."
-  physicalId: StringFilter
-  "Whether it lasts: a silence that is not over."
-  isOpen: BooleanFilter
-  "When the entry was made."
-  createdAt: DateTimeFilter
-}
-
-"Conditions on what was noticed."
-input ConditionKindFilter {
-  "Is this one."
-  eq: ConditionKind
-  "Is not this one."
-  ne: ConditionKind
-  "Is one of these; never true for an empty list."
-  in: [ConditionKind!]
-  "Is none of these; true for an empty list."
-  notIn: [ConditionKind!]
-}
-
-"Conditions on whether something began or is over."
-input ConditionStateFilter {
-  "Is this one."
-  eq: ConditionState
-  "Is not this one."
-  ne: ConditionState
-  "Is one of these; never true for an empty list."
-  in: [ConditionState!]
-  "Is none of these; true for an empty list."
-  notIn: [ConditionState!]
-}
-
-"One step of an order of the log of conditions."
-input ConditionLogOrder {
-  "By this field."
-  field: ConditionLogOrderField!
-  "In this direction."
-  direction: OrderDirection = ASC
-}
-
-"What the log of conditions can be ordered by."
-enum ConditionLogOrderField {
-  "The identifier of the entry."
-  ENTRY_ID
-  "The identifier of the alert."
-  ALERT_ID
-  "What was noticed."
-  KIND
-  "Whether it began or is over."
-  STATE
-  "When the entry was made."
-  CREATED_AT
-}
-
 "What an alert is to notice: exactly one of these."
-input ConditionInput {
+input ConditionInput @oneOf {
   "SILENT: after how many hours, 1 to 2160."
   silentHours: Int
   "SOURCE_SILENT: after how many minutes, 5 to 2880, instead of 6 hours or 48. Only for COMPANY; it has no preview."
@@ -10123,12 +10065,8 @@ enum ConditionReason {
 }
 `, BuiltIn: false},
 	{Name: "../schema/delivery.graphqls", Input: `extend type Query {
-  "What was sent, mails and messages to webhooks in one list, the newest first. Only for users of the whole company."
+  "What was sent, mails and messages to webhooks in one list, the newest first unless ordered otherwise. Only for users of the whole company."
   deliveries(
-    "On this way alone."
-    channel: DeliveryChannel
-    "In this state alone."
-    state: DeliveryState
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
@@ -10137,6 +10075,10 @@ enum ConditionReason {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: DeliveryFilter
+    "In this order, the newest first when missing; the id breaks ties."
+    orderBy: [DeliveryOrder!]
   ): DeliveryConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
@@ -10754,6 +10696,126 @@ input CommandOrder {
 enum CommandOrderField {
   "When the inventory changed."
   REQUESTED_AT
+}
+
+"Which alerts on conditions are wanted. All conditions must hold; none wants everything."
+input ConditionAlertFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [ConditionAlertFilter!]
+  "Any of these; never true for an empty list."
+  or: [ConditionAlertFilter!]
+  "Not this."
+  not: ConditionAlertFilter
+  "The identifier of the alert."
+  alertId: IntFilter
+  "What it watches: GROUPPR is the group as a whole, the others watch each subscriber."
+  ruleType: AlertRuleTypeFilter
+  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  target: StringFilter
+  "What it notices."
+  kind: ConditionKindFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+}
+
+"One step of an order of alerts on conditions."
+input ConditionAlertOrder {
+  "By this field."
+  field: ConditionAlertOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What alerts on conditions can be ordered by."
+enum ConditionAlertOrderField {
+  "The identifier of the alert."
+  ALERT_ID
+  "What it watches: GROUPPR is the group as a whole, the others watch each subscriber."
+  RULE_TYPE
+  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  TARGET
+  "What it notices."
+  KIND
+  "When it was made."
+  CREATED_AT
+}
+
+"Which entries of the log of conditions are wanted. All conditions must hold; none wants everything."
+input ConditionLogFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [ConditionLogFilter!]
+  "Any of these; never true for an empty list."
+  or: [ConditionLogFilter!]
+  "Not this."
+  not: ConditionLogFilter
+  "The identifier of the entry."
+  entryId: IntFilter
+  "The identifier of the alert; 0 of sources."
+  alertId: IntFilter
+  "What it noticed."
+  kind: ConditionKindFilter
+  "Whether that began, or is over."
+  state: ConditionStateFilter
+  "The subscriber: its ICCID, device EUI or IMEI."
+  physicalId: StringFilter
+  "Whether it lasts: a silence that is not over."
+  isOpen: BooleanFilter
+  "When the entry was made."
+  createdAt: DateTimeFilter
+}
+
+"One step of an order of entries of the log of conditions."
+input ConditionLogOrder {
+  "By this field."
+  field: ConditionLogOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What entries of the log of conditions can be ordered by."
+enum ConditionLogOrderField {
+  "The identifier of the entry."
+  ENTRY_ID
+  "The identifier of the alert; 0 of sources."
+  ALERT_ID
+  "What it noticed."
+  KIND
+  "Whether that began, or is over."
+  STATE
+  "When the entry was made."
+  CREATED_AT
+}
+
+"Which deliveries are wanted. All conditions must hold; none wants everything."
+input DeliveryFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [DeliveryFilter!]
+  "Any of these; never true for an empty list."
+  or: [DeliveryFilter!]
+  "Not this."
+  not: DeliveryFilter
+  "The way that it goes."
+  channel: DeliveryChannelFilter
+  "How far it has come."
+  state: DeliveryStateFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it was delivered or given up; null before."
+  finishedAt: DateTimeFilter
+}
+
+"One step of an order of deliveries."
+input DeliveryOrder {
+  "By this field."
+  field: DeliveryOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What deliveries can be ordered by."
+enum DeliveryOrderField {
+  "When it was made."
+  CREATED_AT
 }
 
 "Which elements of the feed are wanted. All conditions must hold; none wants everything."
@@ -11466,6 +11528,42 @@ enum WebhookOrderField {
   PAUSED_UNTIL
 }
 
+"Which messages to webhooks are wanted. All conditions must hold; none wants everything."
+input WebhookDeliveryFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [WebhookDeliveryFilter!]
+  "Any of these; never true for an empty list."
+  or: [WebhookDeliveryFilter!]
+  "Not this."
+  not: WebhookDeliveryFilter
+  "The identifier of the webhook that it goes to."
+  webhookId: IntFilter
+  "The header webhook-id, the same at every attempt and replay. Receivers recognize repeated messages by it."
+  deliveryId: StringFilter
+  "The type of the event, such as alert.fired."
+  eventType: StringFilter
+  "How far it has come: QUEUED, DELIVERED or FAILED."
+  state: DeliveryStateFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it was delivered or given up; null before."
+  finishedAt: DateTimeFilter
+}
+
+"One step of an order of messages to webhooks."
+input WebhookDeliveryOrder {
+  "By this field."
+  field: WebhookDeliveryOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What messages to webhooks can be ordered by."
+enum WebhookDeliveryOrderField {
+  "When it was made."
+  CREATED_AT
+}
+
 "Conditions on a value of CommandKind."
 input CommandKindFilter {
   "Is this one."
@@ -11488,6 +11586,54 @@ input CommandStateFilter {
   in: [CommandState!]
   "Is none of these; true for an empty list."
   notIn: [CommandState!]
+}
+
+"Conditions on a value of ConditionKind."
+input ConditionKindFilter {
+  "Is this one."
+  eq: ConditionKind
+  "Is not this one."
+  ne: ConditionKind
+  "Is one of these; never true for an empty list."
+  in: [ConditionKind!]
+  "Is none of these; true for an empty list."
+  notIn: [ConditionKind!]
+}
+
+"Conditions on a value of ConditionState."
+input ConditionStateFilter {
+  "Is this one."
+  eq: ConditionState
+  "Is not this one."
+  ne: ConditionState
+  "Is one of these; never true for an empty list."
+  in: [ConditionState!]
+  "Is none of these; true for an empty list."
+  notIn: [ConditionState!]
+}
+
+"Conditions on a value of DeliveryChannel."
+input DeliveryChannelFilter {
+  "Is this one."
+  eq: DeliveryChannel
+  "Is not this one."
+  ne: DeliveryChannel
+  "Is one of these; never true for an empty list."
+  in: [DeliveryChannel!]
+  "Is none of these; true for an empty list."
+  notIn: [DeliveryChannel!]
+}
+
+"Conditions on a value of DeliveryState."
+input DeliveryStateFilter {
+  "Is this one."
+  eq: DeliveryState
+  "Is not this one."
+  ne: DeliveryState
+  "Is one of these; never true for an empty list."
+  in: [DeliveryState!]
+  "Is none of these; true for an empty list."
+  notIn: [DeliveryState!]
 }
 
 "Conditions on a value of OperationErrorPolicy."
@@ -14347,12 +14493,8 @@ enum UsageStatus {
     "In this order, by webhookId when missing; webhookId breaks ties."
     orderBy: [WebhookOrder!]
   ): WebhookConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
-  "The messages to webhooks, the newest first."
+  "The messages to webhooks, the newest first unless ordered otherwise. Those that FAILED are the dead letters."
   webhookDeliveries(
-    "Of this webhook alone; of all when missing."
-    webhookId: Int
-    "In this state alone; FAILED are the dead letters."
-    state: DeliveryState
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
     "Go on after this cursor."
@@ -14361,6 +14503,10 @@ enum UsageStatus {
     last: Int
     "Go back before this cursor."
     before: String
+    "Only those that fit."
+    filter: WebhookDeliveryFilter
+    "In this order, the newest first when missing; deliveryId breaks ties."
+    orderBy: [WebhookDeliveryOrder!]
   ): WebhookDeliveryConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
 }
 

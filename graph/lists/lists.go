@@ -9,6 +9,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
+	"simgraph/domain/condition"
 	"simgraph/domain/query"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
@@ -29,6 +30,9 @@ var Generated = []List{
 	{"AccessKey", "AccessKey", "access keys", domain.KeyFields},
 	{"AuditEntry", "Audit", "entries of the audit log", domain.AuditFields},
 	{"Command", "Command", "commands", carrier.Fields},
+	{"ConditionAlert", "ConditionAlert", "alerts on conditions", condition.Fields},
+	{"ConditionLogEntry", "ConditionLog", "entries of the log of conditions", condition.LogFields},
+	{"Delivery", "Delivery", "deliveries", domain.DeliveryFields},
 	{"FeedElement", "FeedElement", "elements of the feed", domain.FeedElementFields},
 	{"FeedReject", "FeedReject", "reasons of rejected requests", domain.FeedRejectFields},
 	{"Group", "Group", "groups", domain.GroupFields},
@@ -45,6 +49,7 @@ var Generated = []List{
 	{"User", "User", "users", domain.UserFields},
 	{"WaitingUsage", "WaitingUsage", "usage that waits", domain.WaitingFields},
 	{"Webhook", "Webhook", "webhooks", webhook.Fields},
+	{"WebhookDelivery", "WebhookDelivery", "messages to webhooks", webhook.DeliveryFields},
 }
 
 // EnumValue is the value of an order enum that means a field: networkState.isOnline is

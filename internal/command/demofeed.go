@@ -101,7 +101,7 @@ func (d *demoFeed) run(ctx context.Context, address netip.AddrPort) error {
 // furnish makes alerts on conditions and silences where there are none.
 func (d *demoFeed) furnish(ctx context.Context, scope domain.Scope) error {
 	conditions, silences := condition.New(d.pool, time.Now), silence.New(d.pool, time.Now)
-	n, err := conditions.Count(ctx, scope)
+	n, err := conditions.Count(ctx, scope, domain.Listing{})
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (d *demoFeed) watch(ctx context.Context, scope domain.Scope) error {
 		return nil //nolint:nilerr // the server stops
 	}
 	conditions := condition.New(d.pool, time.Now)
-	alerts, err := conditions.List(ctx, scope, domain.Page{Limit: domain.MaxLimit})
+	alerts, err := conditions.List(ctx, scope, domain.Listing{Page: domain.Page{Limit: domain.MaxLimit}})
 	if err != nil {
 		return err
 	}

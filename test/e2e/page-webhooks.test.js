@@ -59,7 +59,7 @@ inTab('a webhook is added, tested, disabled, gets a new secret, and its messages
   await tab.getByRole('heading', { name: '1 message', exact: true }).waitFor();
   const { webhooks } = await graph('{ webhooks(first: 100) { nodes { webhookId name } } }');
   const { webhookId } = webhooks.nodes.find(({ name }) => name === 'Page receiver');
-  const delivered = async () => (await graph('query($webhookId: Int) { webhookDeliveries(webhookId: $webhookId, state: DELIVERED) { totalCount } }', { webhookId })).webhookDeliveries.totalCount === 1;
+  const delivered = async () => (await graph('query($webhookId: BigInt) { webhookDeliveries(filter: { webhookId: { eq: $webhookId }, state: { eq: DELIVERED } }) { totalCount } }', { webhookId })).webhookDeliveries.totalCount === 1;
   await until('nothing was delivered', delivered);
   await tab.getByRole('button', { name: 'Look again' }).click();
   const table = tab.getByRole('region', { name: 'Table of messages to webhooks' });

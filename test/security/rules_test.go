@@ -209,6 +209,8 @@ var attributes = map[string]func(part, values) any{
 
 	"name": func(p part, _ values) any { return p.tag() }, "email": func(p part, _ values) any { return p.email() }, "userEmail": func(p part, _ values) any { return p.email() },
 	"webhookId": func(_ part, v values) any { return v[webhookID] }, "silenceId": func(_ part, v values) any { return v[silenceID] },
+	"deliveryId": func(_ part, v values) any { return v[deliveryID] }, "ConditionAlertFilter.alertId": func(_ part, v values) any { return v[conditionID] },
+	"channel": nil, "finishedAt": nil, "eventType": nil,
 	"recipientId": func(_ part, v values) any { return v[recipientID] }, "commandId": func(_ part, v values) any { return v[commandID] },
 	"operationId": func(_ part, v values) any { return v[operationID] }, "startedBy": func(p part, _ values) any { return p.operates() },
 	"sourceName": func(_ part, v values) any { return v[senderName] }, "msisdn": func(p part, _ values) any { return p.subscriberID(1) },

@@ -1284,17 +1284,84 @@ func (e CommandOrderField) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// What the log of conditions can be ordered by.
+// What alerts on conditions can be ordered by.
+type ConditionAlertOrderField string
+
+const (
+	// The identifier of the alert.
+	ConditionAlertOrderFieldAlertID ConditionAlertOrderField = "ALERT_ID"
+	// What it watches: GROUPPR is the group as a whole, the others watch each subscriber.
+	ConditionAlertOrderFieldRuleType ConditionAlertOrderField = "RULE_TYPE"
+	// The subscriberId of a SIM, the groupId of a group, empty for the company.
+	ConditionAlertOrderFieldTarget ConditionAlertOrderField = "TARGET"
+	// What it notices.
+	ConditionAlertOrderFieldKind ConditionAlertOrderField = "KIND"
+	// When it was made.
+	ConditionAlertOrderFieldCreatedAt ConditionAlertOrderField = "CREATED_AT"
+)
+
+var AllConditionAlertOrderField = []ConditionAlertOrderField{
+	ConditionAlertOrderFieldAlertID,
+	ConditionAlertOrderFieldRuleType,
+	ConditionAlertOrderFieldTarget,
+	ConditionAlertOrderFieldKind,
+	ConditionAlertOrderFieldCreatedAt,
+}
+
+func (e ConditionAlertOrderField) IsValid() bool {
+	switch e {
+	case ConditionAlertOrderFieldAlertID, ConditionAlertOrderFieldRuleType, ConditionAlertOrderFieldTarget, ConditionAlertOrderFieldKind, ConditionAlertOrderFieldCreatedAt:
+		return true
+	}
+	return false
+}
+
+func (e ConditionAlertOrderField) String() string {
+	return string(e)
+}
+
+func (e *ConditionAlertOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ConditionAlertOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ConditionAlertOrderField", str)
+	}
+	return nil
+}
+
+func (e ConditionAlertOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *ConditionAlertOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e ConditionAlertOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What entries of the log of conditions can be ordered by.
 type ConditionLogOrderField string
 
 const (
 	// The identifier of the entry.
 	ConditionLogOrderFieldEntryID ConditionLogOrderField = "ENTRY_ID"
-	// The identifier of the alert.
+	// The identifier of the alert; 0 of sources.
 	ConditionLogOrderFieldAlertID ConditionLogOrderField = "ALERT_ID"
-	// What was noticed.
+	// What it noticed.
 	ConditionLogOrderFieldKind ConditionLogOrderField = "KIND"
-	// Whether it began or is over.
+	// Whether that began, or is over.
 	ConditionLogOrderFieldState ConditionLogOrderField = "STATE"
 	// When the entry was made.
 	ConditionLogOrderFieldCreatedAt ConditionLogOrderField = "CREATED_AT"
@@ -1346,6 +1413,61 @@ func (e *ConditionLogOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e ConditionLogOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What deliveries can be ordered by.
+type DeliveryOrderField string
+
+const (
+	// When it was made.
+	DeliveryOrderFieldCreatedAt DeliveryOrderField = "CREATED_AT"
+)
+
+var AllDeliveryOrderField = []DeliveryOrderField{
+	DeliveryOrderFieldCreatedAt,
+}
+
+func (e DeliveryOrderField) IsValid() bool {
+	switch e {
+	case DeliveryOrderFieldCreatedAt:
+		return true
+	}
+	return false
+}
+
+func (e DeliveryOrderField) String() string {
+	return string(e)
+}
+
+func (e *DeliveryOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = DeliveryOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid DeliveryOrderField", str)
+	}
+	return nil
+}
+
+func (e DeliveryOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *DeliveryOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e DeliveryOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil
@@ -2533,6 +2655,61 @@ func (e *WaitingUsageOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e WaitingUsageOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What messages to webhooks can be ordered by.
+type WebhookDeliveryOrderField string
+
+const (
+	// When it was made.
+	WebhookDeliveryOrderFieldCreatedAt WebhookDeliveryOrderField = "CREATED_AT"
+)
+
+var AllWebhookDeliveryOrderField = []WebhookDeliveryOrderField{
+	WebhookDeliveryOrderFieldCreatedAt,
+}
+
+func (e WebhookDeliveryOrderField) IsValid() bool {
+	switch e {
+	case WebhookDeliveryOrderFieldCreatedAt:
+		return true
+	}
+	return false
+}
+
+func (e WebhookDeliveryOrderField) String() string {
+	return string(e)
+}
+
+func (e *WebhookDeliveryOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = WebhookDeliveryOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid WebhookDeliveryOrderField", str)
+	}
+	return nil
+}
+
+func (e WebhookDeliveryOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *WebhookDeliveryOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e WebhookDeliveryOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

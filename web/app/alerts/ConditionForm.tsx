@@ -13,6 +13,7 @@ const create = graphql('mutation CreateCondition($input: CreateConditionAlertInp
 
 export type Input = VariablesOf<typeof create>['input'];
 type Condition = Input['condition'];
+type Traits = Extract<Condition, { changesOf: unknown }>['changesOf'];
 
 const asks: Record<string, { name: string; label: string; start: string; hint: string }> = {
   silent: { name: 'It is silent', label: 'For how many hours', start: '24', hint: 'Neither usage nor a session. What was barred or terminated is not missed, and a source that ends is reported once.' },
@@ -31,7 +32,7 @@ function conditionOf(kind: string, value: string, chosen: ReadonlySet<string>): 
     case 'source': return number >= 5 && number <= 2880 ? { sourceSilentMinutes: number } : 'Write 5 to 2880 minutes.';
     case 'storm': return number >= 1 && number <= 1_000_000 ? { sessionsPerHour: number } : 'Write 1 to 1000000 sessions.';
     case 'forecast': return bytes === null ? 'Write a limit such as 500 MB or 1.5 GB.' : { forecastBytes: bytes };
-    default: return chosen.size > 0 ? { changesOf: [...chosen] as NonNullable<Condition['changesOf']> } : 'Choose at least one value.';
+    default: return chosen.size > 0 ? { changesOf: [...chosen] as Traits } : 'Choose at least one value.';
   }
 }
 

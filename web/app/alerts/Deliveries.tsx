@@ -13,8 +13,8 @@ import type { Webhook } from './Webhooks';
 import { deliveryStates } from './webhooks';
 
 const query = graphql(`
-  query DeliveryTable($first: Int, $after: String, $count: Boolean!, $webhookId: Int, $state: DeliveryState) {
-    webhookDeliveries(first: $first, after: $after, webhookId: $webhookId, state: $state) {
+  query DeliveryTable($first: Int, $after: String, $count: Boolean!, $filter: WebhookDeliveryFilter) {
+    webhookDeliveries(first: $first, after: $after, filter: $filter) {
       nodes { deliveryId eventType state attempts createdAt nextAttemptAt finishedAt lastStatus lastAnswer lastError payload webhook { webhookId name } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
@@ -31,7 +31,8 @@ const states = ['QUEUED', 'DELIVERED', 'FAILED'];
 export function Deliveries({ params, webhooks }: { params: URLSearchParams; webhooks: readonly Webhook[] }) {
   const hook = params.get('hook') ?? '';
   const state = states.includes(params.get('state') ?? '') ? (params.get('state') as State) : undefined;
-  const list = useList(query, { webhookId: /^\d{1,9}$/.test(hook) ? Number(hook) : undefined, state }, ({ webhookDeliveries }) => webhookDeliveries);
+  const filter = { webhookId: /^\d{1,9}$/.test(hook) ? { eq: hook } : undefined, state: state && { eq: state } };
+  const list = useList(query, { filter }, ({ webhookDeliveries }) => webhookDeliveries);
   const [shown, setShown] = useState<Row | null>(null);
   const columns: Column<Row>[] = [
     { key: 'event', name: 'Event', width: 200, cell: ({ eventType }) => eventType },

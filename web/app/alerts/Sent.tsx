@@ -8,8 +8,8 @@ import { type Column, Table } from '../ui/Table';
 import { deliveryStates } from './webhooks';
 
 const query = graphql(`
-  query SentTable($first: Int, $after: String, $count: Boolean!, $channel: DeliveryChannel, $state: DeliveryState) {
-    deliveries(first: $first, after: $after, channel: $channel, state: $state) {
+  query SentTable($first: Int, $after: String, $count: Boolean!, $filter: DeliveryFilter) {
+    deliveries(first: $first, after: $after, filter: $filter) {
       nodes { id channel recipientName state attempts createdAt lastError ... on MailDelivery { kind } ... on WebhookDelivery { eventType } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
@@ -33,7 +33,7 @@ const columns: Column<Row>[] = [
 /** What was sent, by mail and to webhooks, the newest first. */
 export function Sent({ params }: { params: URLSearchParams }) {
   const state = sentStates.includes(params.get('state') ?? '') ? (params.get('state') as Row['state']) : undefined;
-  const list = useList(query, { channel: undefined, state }, ({ deliveries }) => deliveries);
+  const list = useList(query, { filter: { state: state && { eq: state } } }, ({ deliveries }) => deliveries);
   return (
     <Panel id="sent" title={list.total === undefined ? 'Sent' : `Sent: ${count(list.total)}`} aside={<button type="button" className="quiet" onClick={list.reload}>Look again</button>}>
       <nav className="switch" aria-label="States">
