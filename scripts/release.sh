@@ -29,6 +29,8 @@ mkdir -p "$out"
 export CGO_ENABLED=0 SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 
+# The notices and the list of parts of the page name what its lock file names.
+(cd web && npm ci --no-audit --no-fund --ignore-scripts --silent)
 bash scripts/notices.sh >"$out/NOTICES.txt"
 
 for system in $systems; do
