@@ -67,6 +67,32 @@ func TestTheCodesOfTheGraphAreDocumented(t *testing.T) {
 	}
 }
 
+// namesType is how a document names types and fields of the graph.
+var namesType = regexp.MustCompile(`^([A-Z][A-Za-z]+)(?:\.([a-z][A-Za-z]*))?$`)
+
+// Who reads of an object of the graph finds what it is: each kind has an entry in the glossary,
+// which names nothing that the schema has not.
+func TestTheGlossaryKnowsEveryObject(t *testing.T) {
+	t.Parallel()
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	explained := map[string]bool{}
+	for _, match := range inCode.FindAllStringSubmatch(manual(t, "docs/glossary.md"), -1) {
+		name := namesType.FindStringSubmatch(match[1])
+		if name == nil {
+			continue
+		}
+		explained[name[1]] = true
+		if of := schema.Types[name[1]]; of == nil || name[2] != "" && of.Fields.ForName(name[2]) == nil {
+			t.Errorf("the schema has no %s", match[1])
+		}
+	}
+	for _, object := range schema.GetPossibleTypes(schema.Types["Node"]) {
+		if !explained[object.Name] {
+			t.Errorf("docs/glossary.md does not say what a %s is", object.Name)
+		}
+	}
+}
+
 // manual is the text of a document.
 func manual(t *testing.T, name string) string {
 	t.Helper()
