@@ -33,8 +33,6 @@ import (
 )
 
 const (
-	// demoDevices bounds the devices with sessions: some 3 requests a second.
-	demoDevices = 250
 	// demoHistory is of how many days it has the sessions.
 	demoHistory = 3
 	// demoFails is how long a gateway fails in each hour.
@@ -161,7 +159,7 @@ func (d *demoFeed) remember(ctx context.Context, scope domain.Scope) error {
 	if err != nil || n > 0 {
 		return err
 	}
-	history := demo.History(demo.Options{Company: "demo", Subscribers: demoDevices, Days: demoHistory, Seed: 1, Until: time.Now().UTC().Truncate(time.Hour)})
+	history := demo.History(demo.Options{Company: "demo", Subscribers: demo.LiveDevices, Days: demoHistory, Seed: 1, Until: time.Now().UTC().Truncate(time.Hour)})
 	for batch := range slices.Chunk(history, domain.MaxUsageBatch) {
 		if _, err := d.usage.KeepSessions(ctx, scope, batch); err != nil {
 			return err
@@ -233,7 +231,7 @@ func (d *demoFeed) admit(ctx context.Context, scope domain.Scope, from netip.Add
 func (d *demoFeed) devices(ctx context.Context, scope domain.Scope) (gateways map[string][]radius.Device, sensors []sensor, err error) {
 	store, page := db.NewSubscribers(d.pool), domain.Page{Limit: domain.MaxLimit}
 	gateways = map[string][]radius.Device{}
-	for n := 0; n < demoDevices; {
+	for n := 0; n < demo.LiveDevices; {
 		fleet, err := store.List(ctx, scope, domain.Listing{Page: page, Projection: domain.Projection{Fields: domain.AllFields}})
 		if err != nil {
 			return nil, nil, err
@@ -241,7 +239,7 @@ func (d *demoFeed) devices(ctx context.Context, scope domain.Scope) (gateways ma
 		for _, s := range fleet.Items {
 			live, ok := demo.LiveOf(s)
 			switch {
-			case !ok || n == demoDevices:
+			case !ok || n == demo.LiveDevices:
 			case live.Gateway == "":
 				sensors = append(sensors, sensor{live, s.PhysicalID})
 			default:

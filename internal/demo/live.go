@@ -13,8 +13,12 @@ const (
 	Source = "demo-gateway"
 	// Failing is the gateway that fails for some minutes in each hour.
 	Failing = "pgw-frankfurt-1"
-	// swapped is a van that is always on, and whose SIM is moved to another device.
-	swapped = 20
+	// LiveDevices bounds the devices with sessions that report, in the order of their
+	// physicalIds: some 3 requests a second.
+	LiveDevices = 250
+	// swapped is a van that is always on, and whose SIM is moved to another device. It is
+	// one of the devices that report.
+	swapped = 100
 	// NetworkServer is the source of the usage of LoRaWAN devices, which have no sessions.
 	NetworkServer = "lora-ns-1"
 )
