@@ -21,12 +21,19 @@ import (
 
 // working counts the statements of the server that PostgreSQL runs at this
 // moment, or that wait there.
-func working(t *testing.T, pool *sqlx.DB) (n int) {
+func working(t *testing.T, pool *sqlx.DB) int {
+	t.Helper()
+	return workingOn(t, pool, "")
+}
+
+// workingOn counts those that contain a text: workers may have others, which wait as well.
+func workingOn(t *testing.T, pool *sqlx.DB, text string) (n int) {
 	t.Helper()
 	const query = `
 SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'simgraph' AND state <> 'idle' AND query NOT LIKE 'LOCK%'`
-	if err := pool.Get(&n, query); err != nil {
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'simgraph' AND state <> 'idle' AND query NOT LIKE 'LOCK%'
+  AND strpos(query, $1) > 0`
+	if err := pool.Get(&n, query, text); err != nil {
 		t.Fatal(err)
 	}
 	return n
