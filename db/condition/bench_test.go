@@ -34,19 +34,28 @@ func BenchmarkConditions(b *testing.B) {
 			if _, err := conditions.Create(b.Context(), scope, condition.Spec{RuleType: domain.RuleCompany, Condition: of}); err != nil {
 				b.Fatal(err)
 			}
-			minute := func() {
-				now = now.Add(store.Every)
-				if err := conditions.Round(b.Context()); err != nil {
-					b.Fatal(err)
-				}
-			}
-			for range 25 { // what the first minutes find and learn
-				minute()
-			}
+			settle(b, conditions, &now)
 			for b.Loop() {
-				minute()
+				pass(b, conditions, &now)
 			}
 		})
+	}
+}
+
+// pass evaluates after another minute.
+func pass(b *testing.B, conditions *store.Store, now *time.Time) {
+	b.Helper()
+	*now = now.Add(store.Every)
+	if err := conditions.Round(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// settle evaluates until what the first minutes find and learn is known.
+func settle(b *testing.B, conditions *store.Store, now *time.Time) {
+	b.Helper()
+	for range 25 {
+		pass(b, conditions, now)
 	}
 }
 
@@ -62,15 +71,7 @@ func BenchmarkASilentFleet(b *testing.B) {
 	if _, err := conditions.Create(b.Context(), scope, condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Silent, Bound: 6}}); err != nil {
 		b.Fatal(err)
 	}
-	minute := func() {
-		now = now.Add(store.Every)
-		if err := conditions.Round(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for range 25 { // what the first minutes find and learn
-		minute()
-	}
+	settle(b, conditions, &now)
 	pool.MustExec(`VACUUM ANALYZE`)
 	pages := func() (n float64) {
 		if err := pool.Get(&n, `SELECT blks_hit + blks_read FROM pg_stat_database WHERE datname = current_database()`); err != nil {
@@ -80,7 +81,7 @@ func BenchmarkASilentFleet(b *testing.B) {
 	}
 	before := pages()
 	for b.Loop() {
-		minute()
+		pass(b, conditions, &now)
 	}
 	b.ReportMetric((pages()-before)/float64(b.N), "pages/op")
 }
@@ -103,8 +104,13 @@ SELECT company_id, gen_random_uuid(), 1, subscriber_key, source, nas, session_id
   ended_at - n * interval '1 day', 600, '', 1, 1, 100, 100, false, false, false, '', ip_address, imei, rat_type, visited_network
 FROM sessions CROSS JOIN generate_series(1, 9) AS n
 WHERE subscriber_key % 2 = 0`, `VACUUM ANALYZE`} {
-		pool.MustExec(strings.NewReplacer("{subjects}", strconv.Itoa(subjects), "{now}", monday.Format(time.RFC3339)).Replace(sql))
+		fill(pool, sql)
 	}
+}
+
+// fill runs a statement with the number of subjects and the time filled in.
+func fill(pool *sqlx.DB, sql string) {
+	pool.MustExec(strings.NewReplacer("{subjects}", strconv.Itoa(subjects), "{now}", monday.Format(time.RFC3339)).Replace(sql))
 }
 
 // BenchmarkPreview looks at four weeks of a fleet, of which it takes a sample.
@@ -150,6 +156,6 @@ SELECT 1, gen_random_uuid(), 1, n, 'gw', 'g', 'x' || n, 'p' || n, '', '', '{now}
   '{now}'::timestamptz - CASE WHEN n % 100 = 0 THEN interval '9 hours' ELSE interval '10 minutes' END,
   600, '', 1, 1, 100, 100, false, false, false, '', '10.0.0.1', '35123456' || lpad(n::text, 8, '0'), 'EUTRAN', '23415'
 FROM generate_series(1, {subjects}) AS n`, `VACUUM ANALYZE`} {
-		pool.MustExec(strings.NewReplacer("{subjects}", strconv.Itoa(subjects), "{now}", monday.Format(time.RFC3339)).Replace(sql))
+		fill(pool, sql)
 	}
 }

@@ -97,7 +97,7 @@ func (t *turn) silenceOf(ctx context.Context, who db.AlertSubject, s *condition.
 	if who.SubscriberKey != nil {
 		group = nil
 	}
-	last, err := pg.SelectAll[silence](ctx, t.pool, lastSeen, t.company.CompanyID, who.SubscriberKey, group, 1, t.periods(t.at)[0])
+	last, err := pg.SelectAll[silence](ctx, t.pool, lastSeen, t.company.CompanyID, who.SubscriberKey, group, 1, t.nextPeriod())
 	if err != nil || len(last) == 0 {
 		// A group that has no member in use is not watched.
 		s.IsInUse = len(last) > 0

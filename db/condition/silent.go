@@ -136,10 +136,9 @@ func (t *turn) silent(ctx context.Context, of *condition.Alert) error {
 // silentSubjects returns what was seen last at the horizon or before, and is not noticed
 // yet; for a group its member that was seen last.
 func (t *turn) silentSubjects(ctx context.Context, of *condition.Alert, horizon time.Time) ([]*silence, error) {
-	recent := t.periods(horizon)
 	company := t.company.CompanyID
 	if of.RuleType == domain.RuleGroup {
-		last, err := pg.SelectAll[silence](ctx, t.pool, lastMember, company, of.AlertID, of.GroupID, horizon, recent[0])
+		last, err := pg.SelectAll[silence](ctx, t.pool, lastMember, company, of.AlertID, of.GroupID, horizon, t.nextPeriod())
 		if err != nil || len(last) == 0 || last[0].Since.After(horizon) {
 			return nil, err
 		}
@@ -154,7 +153,7 @@ func (t *turn) silentSubjects(ctx context.Context, of *condition.Alert, horizon 
 	case domain.RuleCompany, domain.RuleGroup:
 	}
 	sources, elements, until := t.feedColumns()
-	return pg.SelectAll[silence](ctx, t.pool, statement, company, of.AlertID, horizon, pq.Array(recent), recent[0], sources, until, of.Bound, t.entriesAtOnce, target, elements)
+	return pg.SelectAll[silence](ctx, t.pool, statement, company, of.AlertID, horizon, pq.Array(t.periods(horizon)), t.nextPeriod(), sources, until, of.Bound, t.entriesAtOnce, target, elements)
 }
 
 // feedColumns are the sources with their network elements, and until when they can confirm
@@ -170,18 +169,24 @@ func (t *turn) feedColumns() (sources, elements pq.StringArray, until any) {
 	return sources, elements, pq.Array(times)
 }
 
-// periods returns the begins of the billing periods that usage after a time may be in, the
-// newest first. Usage of clocks that are ahead may be in the next period, and what ends in
-// a period may have begun in the one before.
+// nextPeriod returns the begin of the next billing period, the last that usage may be in:
+// that of clocks which are ahead.
+func (t *turn) nextPeriod() time.Time {
+	billing := t.company.Billing()
+	return billing.PeriodAt(billing.PeriodAt(t.at).End).Start
+}
+
+// periods returns the begins of the billing periods that usage which ended after a time may
+// have begun in, the newest first.
 func (t *turn) periods(after time.Time) []time.Time {
 	billing := t.company.Billing()
 	period := billing.PeriodAt(t.at)
-	starts := []time.Time{billing.PeriodAt(period.End).Start, period.Start}
-	for period.Start.After(after) {
+	starts := []time.Time{t.nextPeriod(), period.Start}
+	for period.Start.After(after.Add(-domain.MaxUsageSpan)) {
 		period = billing.PeriodAt(period.Start.Add(-time.Second))
 		starts = append(starts, period.Start)
 	}
-	return append(starts, billing.PeriodAt(period.Start.Add(-time.Second)).Start)
+	return starts
 }
 
 // watermarks are how far the usage of network elements is known, and of sources without
@@ -384,14 +389,13 @@ type ended struct {
 // reported, nor is late usage of long ago.
 func (t *turn) seenAgain(ctx context.Context, of *condition.Alert) error {
 	after := t.at.Add(-of.Duration())
-	recent := t.periods(after)
 	company := t.company.CompanyID
 	var rows []*ended
 	var err error
 	if of.RuleType == domain.RuleGroup {
-		rows, err = pg.SelectAll[ended](ctx, t.pool, groupSeen, company, of.AlertID, of.GroupID, after, recent[0])
+		rows, err = pg.SelectAll[ended](ctx, t.pool, groupSeen, company, of.AlertID, of.GroupID, after, t.nextPeriod())
 	} else {
-		rows, err = pg.SelectAll[ended](ctx, t.pool, subscribersSeen, company, of.AlertID, of.GroupID, pq.Array(recent), t.entriesAtOnce, after)
+		rows, err = pg.SelectAll[ended](ctx, t.pool, subscribersSeen, company, of.AlertID, of.GroupID, pq.Array(t.periods(after)), t.entriesAtOnce, after)
 	}
 	if err != nil || len(rows) == 0 {
 		return err

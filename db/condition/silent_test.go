@@ -60,6 +60,24 @@ VALUES (1, '2022-05-01Z', 1, 1, 1, '2022-05-07 07:00Z'), (1, '2022-04-01Z', 1, 1
 	f.logs("fired silent p1 7 07:00", "fired silent p2 1 02:00", "fired silent p3 3 03:00")
 }
 
+// A silence ends by a record of nearly 31 days that began before the whole of February.
+func TestASilenceEndsByARecordThatBeganTwoPeriodsAgo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.now = time.Date(2026, time.March, 1, 11, 0, 0, 0, time.UTC)
+	for n := 1; n <= 8; n++ {
+		f.record(n, "gw")
+	}
+	f.create(domain.RuleSIM, "s1", silentFor(1))
+	f.now = f.now.Add(2 * time.Hour)
+	f.record(2, "gw") // the source reports
+	f.pass(time.Minute)
+	f.logs("fired silent p1 1 11:00")
+	f.record(1, "gw", func(r *domain.UsageRecord) { r.StartedAt = f.now.AddDate(0, 0, -30) })
+	f.pass(time.Minute)
+	f.logs("fired silent p1 1 11:00", "resolved silent p1 1 11:00")
+}
+
 // through makes a record one of a session at a network element.
 func through(nas string) func(*domain.UsageRecord) {
 	return func(r *domain.UsageRecord) {
