@@ -3,15 +3,11 @@
 package keyset
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
-	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -295,21 +291,4 @@ func (k listKey) after(value string, backward bool) string {
 		return "(" + k.Value() + " < " + value + " OR " + k.Value() + " IS NULL)"
 	}
 	return k.Value() + k.sign(backward) + " " + value
-}
-
-// ByKey lists rows in the order of their unique key alone. sql ends in its
-// WHERE clause, whose parameters are args.
-func ByKey[T any](ctx context.Context, in sqlx.QueryerContext, sql string, key query.Field, column string, page domain.Page,
-	value func(*T) string, args ...any,
-) (domain.Slice[*T], error) {
-	l := New(func(string) Column { return Column{SQL: column} }, key, args...)
-	p, err := l.Pieces(domain.Listing{Page: page})
-	if err != nil {
-		return domain.Slice[*T]{}, err
-	}
-	rows, err := pg.SelectAll[T](ctx, in, sql+" AND "+p.Where+"\nORDER BY "+p.OrderBy+"\n"+p.Limit, l.Args...)
-	if err != nil {
-		return domain.Slice[*T]{}, err
-	}
-	return Cut(page, rows, func(row *T) string { return Cursor{Values: []*string{new(value(row))}}.String() }), nil
 }
