@@ -295,7 +295,7 @@ func TestTheDemoFeedsItself(t *testing.T) {
 	s := start(t, dataDir(t), nil, "--demo-feed", "on")
 	query, _ := json.Marshal(map[string]string{"query": `{
 	  company {feedElements(first: 20) {nodes {nas}} sessions(first: 100) {nodes {ratType}}}
-	  conditionAlerts(first: 5) {nodes {silentHours changesOf}} silences(first: 5) {nodes {reason}}
+	  alerts(first: 5, filter: {kind: {ne: VOLUME}}) {nodes {name ... on ConditionAlert {silentHours changesOf}}} silences(first: 5) {nodes {reason}}
 	}`})
 	want := []string{"pgw-london-1", "pgw-london-2", "sat-gw-1", "silentHours:96", "COUNTRY", "Weekly maintenance"}
 	if minute := time.Now().Minute(); minute < 28 || minute > 42 {

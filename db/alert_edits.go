@@ -17,7 +17,7 @@ import (
 // changing runs do in a transaction in which no usage of the company is booked:
 // what was booked before is visible to its statements, and what is booked after
 // sees the change.
-func (a *Alerts) changing(ctx context.Context, scope domain.Scope, do func(*alertChange) error) error {
+func (a *VolumeAlerts) changing(ctx context.Context, scope domain.Scope, do func(*alertChange) error) error {
 	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
 		company, err := companies.Lock(ctx, tx, scope.Company)
 		if err != nil {
@@ -36,7 +36,7 @@ type alertChange struct {
 }
 
 // Create implements domain.Alerts.
-func (a *Alerts) Create(ctx context.Context, scope domain.Scope, spec domain.AlertSpec) (created *domain.Alert, err error) {
+func (a *VolumeAlerts) Create(ctx context.Context, scope domain.Scope, spec domain.AlertSpec) (created *domain.VolumeAlert, err error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
 	}
@@ -61,32 +61,47 @@ func (a *Alerts) Create(ctx context.Context, scope domain.Scope, spec domain.Ale
 	return created, err
 }
 
+const editAlertWords = `UPDATE alerts SET name = $3, description = $4 WHERE company_id = $1 AND alert_id = $2`
+
 const editAlert = `
 UPDATE alert_thresholds t SET threshold = wanted.threshold, revision = t.revision + 1
 FROM (VALUES ('lower', $3::bigint), ('upper', $4)) AS wanted(boundary, threshold)
 WHERE t.company_id = $1 AND t.alert_id = $2 AND t.boundary = wanted.boundary AND t.threshold <> wanted.threshold`
 
 // Edit implements domain.Alerts.
-func (a *Alerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit domain.AlertEdit) (edited *domain.Alert, err error) {
+func (a *VolumeAlerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit domain.AlertEdit) (edited *domain.VolumeAlert, err error) {
+	if err := edit.Check(); err != nil {
+		return nil, err
+	}
 	err = a.changing(ctx, scope, func(change *alertChange) error {
 		alert, err := findAlert(ctx, change.tx, scope, id)
 		if err != nil {
 			return err
 		}
 		before := *alert
-		alert.LowerThreshold, alert.UpperThreshold, err = edit.Apply(alert)
+		alert.LowerThreshold, alert.UpperThreshold, err = edit.Thresholds(alert)
 		if err != nil {
 			return err
 		}
+		alert.AlertWords = edit.AlertWordsEdit.Apply(alert.AlertWords)
 		edited = alert
+		changes := alertChanges(&before, alert)
+		if len(changes) == 0 {
+			return nil
+		}
+		if _, err := pg.Affected(ctx, change.tx, editAlertWords, scope.Company, id, alert.Name, alert.Description); err != nil {
+			return err
+		}
 		n, err := pg.Affected(ctx, change.tx, editAlert, scope.Company, id, alert.LowerThreshold, alert.UpperThreshold)
-		if err != nil || n == 0 {
+		if err != nil {
 			return err
 		}
-		if err := change.evaluate(ctx, []int64{id}); err != nil {
-			return err
+		if n > 0 {
+			if err := change.evaluate(ctx, []int64{id}); err != nil {
+				return err
+			}
 		}
-		return change.audit(ctx, domain.AuditAlertEdit, alert, alertChanges(&before, alert))
+		return change.audit(ctx, domain.AuditAlertEdit, alert, changes)
 	})
 	return edited, err
 }
@@ -94,7 +109,7 @@ func (a *Alerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit do
 const removeAlert = `DELETE FROM alerts WHERE company_id = $1 AND alert_id = $2`
 
 // Remove implements domain.Alerts.
-func (a *Alerts) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *domain.Alert, err error) {
+func (a *VolumeAlerts) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *domain.VolumeAlert, err error) {
 	err = a.changing(ctx, scope, func(change *alertChange) error {
 		removed, err = findAlert(ctx, change.tx, scope, id)
 		if err != nil {
@@ -115,7 +130,7 @@ JOIN alerts a ON a.company_id = $1 AND a.rule_type = wanted.rule_type AND a.targ
 WHERE lower.threshold = wanted.lower_threshold AND upper.threshold = wanted.upper_threshold`
 
 // Keep implements domain.Alerts.
-func (a *Alerts) Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) (kept []domain.Imported, err error) {
+func (a *VolumeAlerts) Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) (kept []domain.Imported, err error) {
 	err = a.changing(ctx, scope, func(change *alertChange) error {
 		specs := pg.Pluck(alerts, func(a domain.AlertImport) domain.AlertSpec { return a.AlertSpec })
 		targets, err := targetFinder{change.tx, scope}.find(ctx, specs)
@@ -165,10 +180,10 @@ func (c *alertChange) keep(ctx context.Context, alerts []domain.AlertImport, tar
 const (
 	newAlertIDs  = `SELECT nextval(pg_get_serial_sequence('alerts', 'alert_id')) FROM generate_series(1, $1::int)`
 	insertAlerts = `
-INSERT INTO alerts (company_id, alert_id, rule_type, subscriber_key, group_id, date_created)
+INSERT INTO alerts (company_id, alert_id, rule_type, subscriber_key, group_id, date_created, name, description)
 SELECT own.company_id, alert_id, rule_type, CASE WHEN rule_type = 'sim' THEN target_id END,
-  CASE WHEN rule_type IN ('grouppr', 'groupfptp') THEN target_id END, $5
-FROM companies own CROSS JOIN unnest($2::bigint[], $3::text[], $4::bigint[]) AS wanted(alert_id, rule_type, target_id)
+  CASE WHEN rule_type IN ('grouppr', 'groupfptp') THEN target_id END, $5, wanted.name, wanted.description
+FROM companies own CROSS JOIN unnest($2::bigint[], $3::text[], $4::bigint[], $6::text[], $7::text[]) AS wanted(alert_id, rule_type, target_id, name, description)
 WHERE own.company_id = $1`
 	insertThresholds = `
 INSERT INTO alert_thresholds (company_id, alert_id, boundary, rule_type, target_id, threshold, revision)
@@ -189,7 +204,9 @@ func (c *alertChange) insert(ctx context.Context, targets []alertTargeted) (ids 
 		return nil, err
 	}
 	args := append([]any{c.scope.Company, ids}, targetArrays(targets)...)
-	if _, err := pg.Affected(ctx, c.tx, insertAlerts, append(args[:4:4], c.at)...); err != nil {
+	if _, err := pg.Affected(ctx, c.tx, insertAlerts, append(args[:4:4], c.at,
+		pq.Array(pg.Pluck(targets, func(t alertTargeted) *string { return t.words.Name })),
+		pq.Array(pg.Pluck(targets, func(t alertTargeted) *string { return t.words.Description })))...); err != nil {
 		return nil, err
 	}
 	if _, err := pg.Affected(ctx, c.tx, insertThresholds, args...); err != nil {
@@ -209,6 +226,7 @@ type alertKey struct {
 // alertTargeted is a spec whose target was looked up, or why it was refused.
 type alertTargeted struct {
 	alertKey
+	words   domain.AlertWords
 	refused *domain.Error
 }
 

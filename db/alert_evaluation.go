@@ -283,8 +283,8 @@ WHERE r.company_id = $1 AND (NOT ` + isChoosing + ` OR c.entries IS NOT NULL)`
 	isChoosing = `(r.alert_ids <> '{}' OR r.group_ids <> '{}')`
 )
 
-// NotifyConditions queues the mail to every recipient and the messages to webhooks about
-// entries of the log of conditions, all of one state, in the transaction that logs them.
+// NotifyConditions queues the mail to every recipient and the messages to webhooks, and
+// notifies subscriptions, about entries of the log of conditions, all of one state, in the transaction that logs them.
 func NotifyConditions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, state condition.State, at time.Time) error {
 	left, err := silenceNotices(ctx, tx, company, notification, state, at)
 	if err != nil {
@@ -293,7 +293,10 @@ func NotifyConditions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	if _, err := tx.ExecContext(ctx, queueNotices, company, notification, at, left); err != nil {
 		return err
 	}
-	return webhook.ConditionsLogged(ctx, tx, company, notification, at)
+	if err := webhook.ConditionsLogged(ctx, tx, company, notification, at); err != nil {
+		return err
+	}
+	return announce.Alerts(ctx, tx, company, notification)
 }
 
 func silenceNotices(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, state condition.State, at time.Time) (left bool, err error) {

@@ -97,7 +97,7 @@ func TestAFiredAlertThatIsEditedMakesNoDelivery(t *testing.T) {
 		t.Fatalf("%d deliveries before the edit, want 1", n)
 	}
 	lower, upper := int64(100), int64(2000)
-	fleettest.Must[*domain.Alert](t)(f.alerts.Edit(t.Context(), f.whole(), alert.AlertID, domain.AlertEdit{LowerThreshold: &lower, UpperThreshold: &upper}))
+	fleettest.Must[*domain.VolumeAlert](t)(f.alerts.Edit(t.Context(), f.whole(), alert.AlertID, domain.AlertEdit{LowerThreshold: &lower, UpperThreshold: &upper}))
 	if n := deliveries(); n != 1 {
 		t.Errorf("%d deliveries after the edit, want 1", n)
 	}

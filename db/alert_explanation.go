@@ -26,7 +26,7 @@ func (s AlertSubject) ID() int64 {
 }
 
 // watchedBy reports whether the subject is one of the alert's.
-func (s AlertSubject) watchedBy(alert *domain.Alert) bool {
+func (s AlertSubject) watchedBy(alert *domain.VolumeAlert) bool {
 	same := func(a, b *int64) bool { return a != nil && b != nil && *a == *b }
 	switch alert.RuleType {
 	case domain.RuleSIM:
@@ -40,7 +40,7 @@ func (s AlertSubject) watchedBy(alert *domain.Alert) bool {
 }
 
 // Explain implements domain.Alerts.
-func (a *Alerts) Explain(ctx context.Context, scope domain.Scope, alertID int64, subject domain.AlertSubject) (*domain.AlertExplanation, error) {
+func (a *VolumeAlerts) Explain(ctx context.Context, scope domain.Scope, alertID int64, subject domain.AlertSubject) (*domain.AlertExplanation, error) {
 	alert, err := a.Find(ctx, scope, alertID)
 	if err != nil {
 		return nil, err
@@ -103,12 +103,12 @@ WHERE company_id = $1 AND period_start = $2 AND group_id = $3`
 
 // stateOf is the state of a subject that the alert need not watch, without the
 // times that the log has.
-func (a *Alerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.Alert, who AlertSubject) (*domain.AlertState, error) {
+func (a *VolumeAlerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.VolumeAlert, who AlertSubject) (*domain.VolumeAlertState, error) {
 	period, err := a.currentPeriod(ctx, a.pool, scope)
 	if err != nil {
 		return nil, err
 	}
-	state := &domain.AlertState{Alert: alert, SubscriberKey: who.SubscriberKey, Period: period}
+	state := &domain.VolumeAlertState{Alert: alert, SubscriberKey: who.SubscriberKey, Period: period}
 	sql := subscriberUsageIn
 	if who.SubscriberKey == nil {
 		state.GroupID, sql = who.GroupID, groupUsageIn
@@ -123,11 +123,11 @@ JOIN alert_log l ON l.company_id = $1 AND l.alert_id = t.alert_id AND l.limit_bo
 WHERE t.company_id = $1 AND t.alert_id = $2 AND l.period_start = $3 AND (l.subscriber_key = $4 OR l.group_id = $5)`
 
 // entriesOf are the log's entries of the subject for the thresholds as they are.
-func (a *Alerts) entriesOf(ctx context.Context, scope domain.Scope, state *domain.AlertState) (map[domain.Boundary]*domain.AlertLogEntry, error) {
-	rows, err := pg.SelectAll[domain.AlertLogEntry](ctx, a.pool, entriesOfSubject, scope.Company,
+func (a *VolumeAlerts) entriesOf(ctx context.Context, scope domain.Scope, state *domain.VolumeAlertState) (map[domain.Boundary]*domain.VolumeLogEntry, error) {
+	rows, err := pg.SelectAll[domain.VolumeLogEntry](ctx, a.pool, entriesOfSubject, scope.Company,
 		state.Alert.AlertID, state.Period.Start, state.SubscriberKey, state.GroupID)
 	if err != nil {
 		return nil, err
 	}
-	return pg.Keyed(rows, func(of *domain.AlertLogEntry) domain.Boundary { return of.LimitBoundary }), nil
+	return pg.Keyed(rows, func(of *domain.VolumeLogEntry) domain.Boundary { return of.LimitBoundary }), nil
 }

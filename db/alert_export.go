@@ -25,7 +25,7 @@ WHERE l.company_id = $1
 ORDER BY l.date_created, l.entry_id`
 
 type exportedFiring struct {
-	domain.AlertLogEntry
+	domain.VolumeLogEntry
 	FormerID       int64
 	Revision       int
 	PhysicalID     string
@@ -37,7 +37,7 @@ type exportedFiring struct {
 }
 
 func (e exportedFiring) firing() domain.Firing {
-	f := domain.Firing{AlertLogEntry: e.AlertLogEntry, PhysicalID: e.PhysicalID}
+	f := domain.Firing{VolumeLogEntry: e.VolumeLogEntry, PhysicalID: e.PhysicalID}
 	if !e.Stands {
 		f.AlertID, f.Revision = e.FormerID, e.Revision
 		return f
@@ -52,7 +52,7 @@ func (e exportedFiring) firing() domain.Firing {
 // subscriberId are no such ones, though their lines would be.
 const exportAlerts = `
 SELECT DISTINCT a.rule_type, ` + alertTarget + ` COLLATE "C" AS target,
-  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, ` + alertCopy + ` AS copy` + fromAlerts + `
+  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, ` + alertCopy + ` AS copy, a.name, a.description` + fromAlerts + `
 WHERE a.company_id = $1
 ORDER BY a.rule_type, target, lower_threshold, upper_threshold, copy`
 

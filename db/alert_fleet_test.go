@@ -21,9 +21,9 @@ type fleet struct {
 	url        string
 	company    *domain.Company
 	now        time.Time
-	alerts     *db.Alerts
+	alerts     *db.VolumeAlerts
 	recipients *db.Recipients
-	log        *db.AlertLog
+	log        *db.VolumeLog
 	outbox     *db.Outbox
 }
 
@@ -43,10 +43,10 @@ func newFleet(t testing.TB, billingDay int, zone string, now time.Time) *fleet {
 	f := &fleet{
 		t: t, pool: pool, url: url, now: now,
 		company: &domain.Company{CompanyID: 1, ExternalID: "acme", Name: "Acme", BillingDay: billingDay, TimeZone: zone},
-		log:     db.NewAlertLog(pool),
+		log:     db.NewVolumeLog(pool),
 	}
 	clock := func() time.Time { return f.now }
-	f.alerts, f.recipients, f.outbox = db.NewAlerts(pool, clock), db.NewRecipients(pool, clock), db.NewOutbox(pool, clock)
+	f.alerts, f.recipients, f.outbox = db.NewVolumeAlerts(pool, clock), db.NewRecipients(pool, clock), db.NewOutbox(pool, clock)
 	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1)`)
 	pool.MustExec(`INSERT INTO companies VALUES (1, 'acme', 'Acme', $1, $2)`, billingDay, zone)
 	pool.MustExec(`INSERT INTO operators VALUES ('23415', 'Vodafone UK')`)
@@ -106,7 +106,7 @@ RETURNING mobile_originated`, table, column, seen, now), start, id, bytes))
 	try(f.t, tx.Commit())
 }
 
-func (f *fleet) create(rule domain.RuleType, target string, lower, upper int64) *domain.Alert {
+func (f *fleet) create(rule domain.RuleType, target string, lower, upper int64) *domain.VolumeAlert {
 	f.t.Helper()
 	alert, err := f.alerts.Create(f.t.Context(), f.whole(), domain.AlertSpec{RuleType: rule, Target: target, LowerThreshold: lower, UpperThreshold: upper})
 	try(f.t, err)

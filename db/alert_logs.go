@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
@@ -14,13 +13,13 @@ import (
 	"simgraph/domain"
 )
 
-// AlertLog keeps in PostgreSQL when alerts fired.
-type AlertLog struct{ pool *sqlx.DB }
+// VolumeLog keeps in PostgreSQL when alerts fired.
+type VolumeLog struct{ pool *sqlx.DB }
 
-var _ domain.AlertLog = (*AlertLog)(nil)
+var _ domain.VolumeLog = (*VolumeLog)(nil)
 
-// NewAlertLog returns the store on the pool.
-func NewAlertLog(pool *sqlx.DB) *AlertLog { return &AlertLog{pool} }
+// NewVolumeLog returns the store on the pool.
+func NewVolumeLog(pool *sqlx.DB) *VolumeLog { return &VolumeLog{pool} }
 
 // fromAlertLog are the entries l with the subscriber s whose usage they are about.
 const fromAlertLog = `
@@ -53,42 +52,32 @@ const findAlertLog = `SELECT ` + alertLogSelect + fromAlertLog + `
 WHERE ` + visibleLog + ` AND l.entry_id = ANY($3)`
 
 // FindMany implements domain.AlertLog.
-func (a *AlertLog) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.AlertLogEntry, error) {
-	rows, err := pg.SelectAll[domain.AlertLogEntry](ctx, a.pool, findAlertLog, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
+func (a *VolumeLog) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.VolumeLogEntry, error) {
+	rows, err := pg.SelectAll[domain.VolumeLogEntry](ctx, a.pool, findAlertLog, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
 	if err != nil {
 		return nil, err
 	}
-	return pg.Keyed(rows, func(of *domain.AlertLogEntry) int64 { return of.EntryID }), nil
-}
-
-const alertLogOfNotifications = `SELECT ` + alertLogSelect + fromAlertLog + `
-WHERE ` + visibleLog + ` AND l.notification_id = ANY($3::uuid[])
-ORDER BY l.entry_id
-LIMIT 10000`
-
-// OfNotifications returns the visible entries of notifications, oldest first.
-func (a *AlertLog) OfNotifications(ctx context.Context, scope domain.Scope, notifications []uuid.UUID) ([]*domain.AlertLogEntry, error) {
-	return pg.SelectAll[domain.AlertLogEntry](ctx, a.pool, alertLogOfNotifications, scope.Company, pg.GroupsOf(scope), pq.Array(notifications))
+	return pg.Keyed(rows, func(of *domain.VolumeLogEntry) int64 { return of.EntryID }), nil
 }
 
 func newAlertLogList(scope domain.Scope) *keyset.List {
-	entry, _ := domain.AlertLogFields.Find("entryId")
+	entry, _ := domain.VolumeLogFields.Find("entryId")
 	return keyset.New(func(field string) keyset.Column { return alertLogColumns[field] }, entry, scope.Company, pg.GroupsOf(scope))
 }
 
 type alertLogRow struct {
-	domain.AlertLogEntry
+	domain.VolumeLogEntry
 	keyset.Keyed
 }
 
 // List implements domain.AlertLog.
-func (a *AlertLog) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.AlertLogEntry], error) {
+func (a *VolumeLog) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeLogEntry], error) {
 	sql := `SELECT ` + alertLogSelect + `, {cursor} AS cursor_keys` + fromAlertLog + ` WHERE ` + visibleLog
-	return keyset.Rows(ctx, a.pool, newAlertLogList(scope), sql, listing.InOrder(domain.AlertLogOrder()), func(row *alertLogRow) *domain.AlertLogEntry { return &row.AlertLogEntry })
+	return keyset.Rows(ctx, a.pool, newAlertLogList(scope), sql, listing.InOrder(domain.VolumeLogOrder()), func(row *alertLogRow) *domain.VolumeLogEntry { return &row.VolumeLogEntry })
 }
 
 // Count implements domain.AlertLog.
-func (a *AlertLog) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+func (a *VolumeLog) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newAlertLogList(scope)
 	sql := `SELECT count(*)` + fromAlertLog + ` WHERE ` + visibleLog + ` AND ` + l.Filter(listing.Filter)
 	return pg.Count(ctx, a.pool, sql, l.Args...)
@@ -104,7 +93,7 @@ WHERE d.company_id = $1 AND d.notification_id = ANY($2::uuid[])
 ORDER BY d.email, d.recipient_id`
 
 // Deliveries implements domain.AlertLog.
-func (a *AlertLog) Deliveries(ctx context.Context, scope domain.Scope, entries []domain.Notified) (map[domain.Notified][]*domain.AlertDelivery, error) {
+func (a *VolumeLog) Deliveries(ctx context.Context, scope domain.Scope, entries []domain.Notified) (map[domain.Notified][]*domain.AlertDelivery, error) {
 	if err := pg.WholeCompanyOnly(scope, "recipients"); err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ LIMIT 100`
 )
 
 // Preview implements domain.Alerts.
-func (a *Alerts) Preview(ctx context.Context, scope domain.Scope, spec domain.AlertSpec, over domain.Range) (*domain.AlertPreview, error) {
+func (a *VolumeAlerts) Preview(ctx context.Context, scope domain.Scope, spec domain.AlertSpec, over domain.Range) (*domain.AlertPreview, error) {
 	if err := spec.Check(); err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (a *Alerts) Preview(ctx context.Context, scope domain.Scope, spec domain.Al
 	return a.preview(ctx, company, targets[0].alertKey, over)
 }
 
-func (a *Alerts) preview(ctx context.Context, company *domain.Company, alert alertKey, over domain.Range) (*domain.AlertPreview, error) {
+func (a *VolumeAlerts) preview(ctx context.Context, company *domain.Company, alert alertKey, over domain.Range) (*domain.AlertPreview, error) {
 	var sim, group any
 	sql := previewSubscribers
 	switch alert.RuleType {
@@ -148,7 +148,7 @@ WHERE u.company_id = $1 AND u.period_start = ANY($2::timestamptz[]) AND u.mobile
 
 // countAbove makes a preview a sample when there are more candidates than it
 // looked at: then it counts who went above the thresholds in the whole periods.
-func (a *Alerts) countAbove(ctx context.Context, preview *domain.AlertPreview, company domain.CompanyID, starts usage.TimeArray, alert alertKey, group any) error {
+func (a *VolumeAlerts) countAbove(ctx context.Context, preview *domain.AlertPreview, company domain.CompanyID, starts usage.TimeArray, alert alertKey, group any) error {
 	var above struct{ Candidates, Total, Subjects int }
 	err := a.pool.GetContext(ctx, &above, countAbove, company, starts, alert.LowerThreshold, alert.UpperThreshold, group)
 	if err == nil && above.Candidates > maxPreviewed {

@@ -28,7 +28,7 @@ FROM subscribers, generate_series(1, 5001) n`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	alerts := db.NewAlerts(f.pool, func() time.Time { return usageNow })
+	alerts := db.NewVolumeAlerts(f.pool, func() time.Time { return usageNow })
 	spec := domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 5, UpperThreshold: 50}
 	p, err := alerts.Preview(t.Context(), f.scope, spec, span)
 	if err != nil || !p.IsSample || p.Subjects != 5002 || p.Total < 5002+2500 || p.Total > 5002+2502 {
@@ -171,7 +171,7 @@ func TestAPreviewAgreesWithASlowReferenceAndWithWhatFires(t *testing.T) {
 					spec(domain.RuleCompany, "", 60, 150), spec(domain.RuleGroupMember, "13", 100, 200),
 					spec(domain.RuleGroup, "12", 200, 500), spec(domain.RuleGroup, "13", 300, 800),
 				}
-				var alerts []*domain.Alert
+				var alerts []*domain.VolumeAlert
 				for _, s := range specs {
 					alerts = append(alerts, f.create(s.RuleType, s.Target, s.LowerThreshold, s.UpperThreshold))
 				}

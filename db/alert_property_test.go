@@ -115,7 +115,7 @@ func newBurst(t *testing.T, seed uint64) *burst {
 }
 
 // make creates some alert.
-func (s *burst) make(random *rand.Rand) *domain.Alert {
+func (s *burst) make(random *rand.Rand) *domain.VolumeAlert {
 	spec := domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: random.Int64N(3000)}
 	spec.UpperThreshold = spec.LowerThreshold + random.Int64N(3000)
 	switch random.IntN(4) {

@@ -60,12 +60,12 @@ WITH watched AS (
 ORDER BY w.usage DESC, w.subscriber_key`
 
 // SubjectsOf implements domain.Alerts.
-func (a *Alerts) SubjectsOf(ctx context.Context, scope domain.Scope, alerts []int64, page domain.Page) (map[int64][]*domain.AlertState, error) {
+func (a *VolumeAlerts) SubjectsOf(ctx context.Context, scope domain.Scope, alerts []int64, page domain.Page) (map[int64][]*domain.VolumeAlertState, error) {
 	states, err := a.states(ctx, scope, subjectsOfAlerts, pq.Int64Array(alerts), page.Limit, page.Offset)
 	if err != nil {
 		return nil, err
 	}
-	subjects := make(map[int64][]*domain.AlertState, len(alerts))
+	subjects := make(map[int64][]*domain.VolumeAlertState, len(alerts))
 	for _, state := range states {
 		subjects[state.Alert.AlertID] = append(subjects[state.Alert.AlertID], state)
 	}
@@ -89,19 +89,19 @@ WITH watched AS (
 ORDER BY a.alert_id`
 
 // WatchingSubscribers implements domain.Alerts.
-func (a *Alerts) WatchingSubscribers(ctx context.Context, scope domain.Scope, keys []int64) (map[int64][]*domain.AlertState, error) {
+func (a *VolumeAlerts) WatchingSubscribers(ctx context.Context, scope domain.Scope, keys []int64) (map[int64][]*domain.VolumeAlertState, error) {
 	states, err := a.states(ctx, scope, watchingSubscribers, pq.Int64Array(keys))
 	if err != nil {
 		return nil, err
 	}
-	watching := make(map[int64][]*domain.AlertState, len(keys))
+	watching := make(map[int64][]*domain.VolumeAlertState, len(keys))
 	for _, state := range states {
 		watching[*state.SubscriberKey] = append(watching[*state.SubscriberKey], state)
 	}
 	return watching, nil
 }
 
-const exceededByAlert = `
+const firedByAlert = `
 SELECT a.alert_id AS parent, count(DISTINCT l.subject_id) AS number` + fromAlerts + `
 JOIN alert_thresholds t ON t.company_id = $1 AND t.alert_id = a.alert_id
 JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id AND l.limit_boundary = t.boundary
@@ -109,17 +109,17 @@ JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id AND l.limit_bo
 WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($4)
 GROUP BY a.alert_id`
 
-// Exceeded implements domain.Alerts.
-func (a *Alerts) Exceeded(ctx context.Context, scope domain.Scope, alerts []int64) (map[int64]int, error) {
+// Fired implements domain.Alerts.
+func (a *VolumeAlerts) Fired(ctx context.Context, scope domain.Scope, alerts []int64) (map[int64]int, error) {
 	period, err := a.currentPeriod(ctx, a.pool, scope)
 	if err != nil {
 		return nil, err
 	}
-	return pg.CountEach[int64](ctx, a.pool, exceededByAlert, []any{scope.Company, pg.GroupsOf(scope), period.Start, pq.Int64Array(alerts)})
+	return pg.CountEach[int64](ctx, a.pool, firedByAlert, []any{scope.Company, pg.GroupsOf(scope), period.Start, pq.Int64Array(alerts)})
 }
 
 // currentPeriod is the billing period of the company that runs now.
-func (a *Alerts) currentPeriod(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope) (domain.Period, error) {
+func (a *VolumeAlerts) currentPeriod(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope) (domain.Period, error) {
 	company, err := pg.GetOne[domain.Company](ctx, in, domain.NotFound("company", "company", ""), companies.FindByID, scope.Company)
 	if err != nil {
 		return domain.Period{}, err
@@ -129,7 +129,7 @@ func (a *Alerts) currentPeriod(ctx context.Context, in sqlx.QueryerContext, scop
 
 // alertStateRow is a row of alertStates.
 type alertStateRow struct {
-	domain.Alert
+	domain.VolumeAlert
 	SubjectSubscriber *int64
 	SubjectGroup      *int64
 	Usage             int64
@@ -137,7 +137,7 @@ type alertStateRow struct {
 	UpperSince        *time.Time
 }
 
-func (a *Alerts) states(ctx context.Context, scope domain.Scope, sql string, args ...any) ([]*domain.AlertState, error) {
+func (a *VolumeAlerts) states(ctx context.Context, scope domain.Scope, sql string, args ...any) ([]*domain.VolumeAlertState, error) {
 	period, err := a.currentPeriod(ctx, a.pool, scope)
 	if err != nil {
 		return nil, err
@@ -147,9 +147,9 @@ func (a *Alerts) states(ctx context.Context, scope domain.Scope, sql string, arg
 	if err != nil {
 		return nil, err
 	}
-	return pg.Pluck(rows, func(row *alertStateRow) *domain.AlertState {
-		return &domain.AlertState{
-			Alert: &row.Alert, SubscriberKey: row.SubjectSubscriber, GroupID: row.SubjectGroup, Period: period,
+	return pg.Pluck(rows, func(row *alertStateRow) *domain.VolumeAlertState {
+		return &domain.VolumeAlertState{
+			Alert: &row.VolumeAlert, SubscriberKey: row.SubjectSubscriber, GroupID: row.SubjectGroup, Period: period,
 			Usage: row.Usage, LowerSince: row.LowerSince, UpperSince: row.UpperSince,
 		}
 	}), nil

@@ -38,7 +38,7 @@ func (f targetFinder) find(ctx context.Context, specs []domain.AlertSpec) ([]ale
 		return nil, err
 	}
 	return pg.Pluck(specs, func(spec domain.AlertSpec) alertTargeted {
-		t := alertTargeted{alertKey: alertKey{spec.RuleType, 0, spec.LowerThreshold, spec.UpperThreshold}}
+		t := alertTargeted{alertKey: alertKey{spec.RuleType, 0, spec.LowerThreshold, spec.UpperThreshold}, words: spec.AlertWords}
 		t.TargetID, t.refused = f.target(spec, sims, groups)
 		return t
 	}), nil

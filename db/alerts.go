@@ -12,16 +12,18 @@ import (
 	"simgraph/domain"
 )
 
-// Alerts keeps the monitoring alerts in PostgreSQL.
-type Alerts struct {
+// VolumeAlerts keeps the monitoring alerts in PostgreSQL.
+type VolumeAlerts struct {
 	pool *sqlx.DB
 	now  func() time.Time
 }
 
-var _ domain.Alerts = (*Alerts)(nil)
+var _ domain.VolumeAlerts = (*VolumeAlerts)(nil)
 
-// NewAlerts returns the store on the pool; now is the clock.
-func NewAlerts(pool *sqlx.DB, now func() time.Time) *Alerts { return &Alerts{pool, now} }
+// NewVolumeAlerts returns the store on the pool; now is the clock.
+func NewVolumeAlerts(pool *sqlx.DB, now func() time.Time) *VolumeAlerts {
+	return &VolumeAlerts{pool, now}
+}
 
 // fromAlerts are the alerts a with their thresholds and the subscriber s of
 // those on a single one.
@@ -40,7 +42,7 @@ const visibleAlerts = `a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a
 const alertTarget = `COALESCE(s.subscriber_id, a.group_id::text, '')`
 
 const alertSelect = `a.alert_id, a.rule_type, ` + alertTarget + ` AS target, a.subscriber_key, a.group_id,
-  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, a.date_created`
+  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, a.date_created, a.name, a.description`
 
 // alertColumns are where the fields of domain.AlertFields live.
 var alertColumns = map[string]keyset.Column{
@@ -53,11 +55,11 @@ var alertColumns = map[string]keyset.Column{
 }
 
 // Find implements domain.Alerts.
-func (a *Alerts) Find(ctx context.Context, scope domain.Scope, id int64) (*domain.Alert, error) {
+func (a *VolumeAlerts) Find(ctx context.Context, scope domain.Scope, id int64) (*domain.VolumeAlert, error) {
 	return findAlert(ctx, a.pool, scope, id)
 }
 
-func findAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64) (*domain.Alert, error) {
+func findAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64) (*domain.VolumeAlert, error) {
 	found, err := findManyAlerts(ctx, in, scope, []int64{id})
 	if err != nil {
 		return nil, err
@@ -73,56 +75,37 @@ const findAlerts = `SELECT ` + alertSelect + fromAlerts + `
 WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($3)`
 
 // FindMany implements domain.Alerts.
-func (a *Alerts) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.Alert, error) {
+func (a *VolumeAlerts) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.VolumeAlert, error) {
 	return findManyAlerts(ctx, a.pool, scope, ids)
 }
 
-func findManyAlerts(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []int64) (map[int64]*domain.Alert, error) {
-	rows, err := pg.SelectAll[domain.Alert](ctx, in, findAlerts, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
+func findManyAlerts(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []int64) (map[int64]*domain.VolumeAlert, error) {
+	rows, err := pg.SelectAll[domain.VolumeAlert](ctx, in, findAlerts, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
 	if err != nil {
 		return nil, err
 	}
-	return pg.Keyed(rows, func(of *domain.Alert) int64 { return of.AlertID }), nil
+	return pg.Keyed(rows, func(of *domain.VolumeAlert) int64 { return of.AlertID }), nil
 }
 
 func newAlertList(scope domain.Scope) *keyset.List {
-	id, _ := domain.AlertFields.Find("id")
+	id, _ := domain.VolumeAlertFields.Find("id")
 	return keyset.New(func(field string) keyset.Column { return alertColumns[field] }, id, scope.Company, pg.GroupsOf(scope))
 }
 
 // List implements domain.Alerts.
-func (a *Alerts) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Alert], error) {
+func (a *VolumeAlerts) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeAlert], error) {
 	sql := `SELECT ` + alertSelect + `, {cursor} AS cursor_keys` + fromAlerts + ` WHERE ` + visibleAlerts
-	return keyset.Rows(ctx, a.pool, newAlertList(scope), sql, listing, func(row *alertRow) *domain.Alert { return &row.Alert })
+	return keyset.Rows(ctx, a.pool, newAlertList(scope), sql, listing, func(row *alertRow) *domain.VolumeAlert { return &row.VolumeAlert })
 }
 
 type alertRow struct {
-	domain.Alert
+	domain.VolumeAlert
 	keyset.Keyed
 }
 
 // Count implements domain.Alerts.
-func (a *Alerts) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+func (a *VolumeAlerts) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newAlertList(scope)
 	sql := `SELECT count(*)` + fromAlerts + ` WHERE ` + visibleAlerts + ` AND ` + l.Filter(listing.Filter)
 	return pg.Count(ctx, a.pool, sql, l.Args...)
-}
-
-const alertsOfGroups = `
-SELECT alert.* FROM unnest($3::bigint[]) AS wanted(id) CROSS JOIN LATERAL (
-  SELECT ` + alertSelect + fromAlerts + `
-  WHERE ` + visibleAlerts + ` AND a.rule_type IN ('grouppr', 'groupfptp') AND a.target_id = wanted.id
-  ORDER BY a.alert_id LIMIT 100) alert`
-
-// OfGroups implements domain.Alerts.
-func (a *Alerts) OfGroups(ctx context.Context, scope domain.Scope, groups []int64) (map[int64][]*domain.Alert, error) {
-	rows, err := pg.SelectAll[domain.Alert](ctx, a.pool, alertsOfGroups, scope.Company, pg.GroupsOf(scope), pq.Int64Array(groups))
-	if err != nil {
-		return nil, err
-	}
-	alerts := make(map[int64][]*domain.Alert, len(groups))
-	for _, row := range rows {
-		alerts[*row.GroupID] = append(alerts[*row.GroupID], row)
-	}
-	return alerts, nil
 }

@@ -102,7 +102,7 @@ func TestTheLogShowsWhatTheScopeShowsAndOutlivesAlerts(t *testing.T) {
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	f.use(1, 10, f.now)
 	f.use(5, 10, f.now)
-	alerts := []*domain.Alert{
+	alerts := []*domain.VolumeAlert{
 		f.create(domain.RuleCompany, "", 1, 100), f.create(domain.RuleSIM, "s5", 2, 100),
 		f.create(domain.RuleGroup, "13", 3, 100), f.create(domain.RuleGroupMember, "13", 4, 100), f.create(domain.RuleSIM, "s1", 5, 100),
 	}
@@ -133,9 +133,9 @@ func TestListsOfAlertsFilterOrderAndPage(t *testing.T) {
 	}
 	f.create(domain.RuleGroup, "12", 5, 6)
 	list := func(filter, order string) (ids []string) {
-		expr, err := query.ParseFilter(filter, domain.AlertFields)
+		expr, err := query.ParseFilter(filter, domain.VolumeAlertFields)
 		try(t, err)
-		orders, err := query.ParseOrder(order, domain.AlertFields)
+		orders, err := query.ParseOrder(order, domain.VolumeAlertFields)
 		try(t, err)
 		listing := domain.Listing{Filter: expr, Order: orders, Page: domain.Page{Limit: 4}}
 		for {
@@ -189,7 +189,7 @@ func TestStatesTellUsageAgainstThresholds(t *testing.T) {
 	f.use(2, 50, f.now)
 	subjects, err := f.alerts.SubjectsOf(t.Context(), f.whole(), []int64{members.AlertID, sim.AlertID, group.AlertID}, domain.Page{Limit: 5})
 	try(t, err)
-	describe := func(states []*domain.AlertState) (lines []string) {
+	describe := func(states []*domain.VolumeAlertState) (lines []string) {
 		for _, s := range states {
 			who := "group"
 			if s.SubscriberKey != nil {
@@ -203,10 +203,10 @@ func TestStatesTellUsageAgainstThresholds(t *testing.T) {
 		}
 		return lines
 	}
-	sameLines(t, describe(subjects[members.AlertID]), "p1 150 EXCEEDED 150% true", "p2 50 ARMED 50% false")
+	sameLines(t, describe(subjects[members.AlertID]), "p1 150 FIRED 150% true", "p2 50 ARMED 50% false")
 	sameLines(t, describe(subjects[sim.AlertID]), "p3 0 ARMED - false")
-	sameLines(t, describe(subjects[group.AlertID]), "group 200 EXCEEDED 400% true")
-	exceeded, err := f.alerts.Exceeded(t.Context(), f.whole(), []int64{members.AlertID, sim.AlertID, group.AlertID})
+	sameLines(t, describe(subjects[group.AlertID]), "group 200 FIRED 400% true")
+	exceeded, err := f.alerts.Fired(t.Context(), f.whole(), []int64{members.AlertID, sim.AlertID, group.AlertID})
 	try(t, err)
 	same(t, fmt.Sprint(exceeded), fmt.Sprint(map[int64]int{members.AlertID: 1, group.AlertID: 1}))
 	f.create(domain.RuleCompany, "", 1000, 1000)

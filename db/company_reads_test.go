@@ -10,6 +10,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/access"
+	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/feed"
 	"simgraph/db/fleettest"
@@ -175,7 +176,7 @@ func (w *twins) aboutGroupsAndTags() map[string]read {
 
 func (w *twins) aboutAlerts() map[string]read {
 	few := domain.Listing{Page: domain.Page{Limit: 5}}
-	alerts, log, recipients, keys := db.NewAlerts(w.pool, twinClock), db.NewAlertLog(w.pool), db.NewRecipients(w.pool, twinClock), w.keys()
+	alerts, log, recipients, keys := db.NewVolumeAlerts(w.pool, twinClock), db.NewVolumeLog(w.pool), db.NewRecipients(w.pool, twinClock), w.keys()
 	ids := w.ids(`SELECT alert_id FROM alerts WHERE company_id = $1 ORDER BY rule_type`)
 	entries := w.ids(`SELECT entry_id FROM alert_log WHERE company_id = $1 ORDER BY entry_id`)
 	whom := w.ids(`SELECT recipient_id FROM alert_recipients WHERE company_id = $1`)
@@ -187,7 +188,9 @@ func (w *twins) aboutAlerts() map[string]read {
 	page, spec := domain.Page{Limit: 5}, func(of domain.RuleType, target string) domain.AlertSpec {
 		return domain.AlertSpec{RuleType: of, Target: target, LowerThreshold: 10, UpperThreshold: 50}
 	}
-	alertList, logList := w.listing("upperThreshold gt 0", "upperThreshold DESC", domain.AlertFields), w.listing("usage gt 0", "usage DESC", domain.AlertLogFields)
+	alertList, logList := w.listing("upperThreshold gt 0", "upperThreshold DESC", domain.VolumeAlertFields), w.listing("usage gt 0", "usage DESC", domain.VolumeLogFields)
+	every, everyLog := alert.NewAlerts(w.pool), alert.NewLog(w.pool)
+	everyList, everyLogList := w.listing("upperThreshold gt 0", "upperThreshold DESC", domain.AlertFields), w.listing("usage gt 0", "usage DESC", domain.AlertLogFields)
 	return map[string]read{
 		"an alert":     func(ctx context.Context, s domain.Scope) (any, error) { return found(alerts.Find(ctx, s, ids[0])) },
 		"alerts by id": func(ctx context.Context, s domain.Scope) (any, error) { return pairs(alerts.FindMany(ctx, s, ids)) },
@@ -200,12 +203,30 @@ func (w *twins) aboutAlerts() map[string]read {
 		"subjects": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(alerts.SubjectsOf(ctx, s, ids, page))
 		},
-		"exceeded": func(ctx context.Context, s domain.Scope) (any, error) { return pairs(alerts.Exceeded(ctx, s, ids)) },
+		"exceeded": func(ctx context.Context, s domain.Scope) (any, error) { return pairs(alerts.Fired(ctx, s, ids)) },
 		"watching": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(alerts.WatchingSubscribers(ctx, s, keys))
 		},
+		"alerts of all kinds": func(ctx context.Context, s domain.Scope) (any, error) {
+			return items(every.List(ctx, s, everyList))
+		},
+		"alerts of all kinds, counted": func(ctx context.Context, s domain.Scope) (any, error) {
+			return found(every.Count(ctx, s, everyList))
+		},
+		"alerts of all kinds by number": func(ctx context.Context, s domain.Scope) (any, error) {
+			return pairs(every.FindMany(ctx, s, ids))
+		},
 		"alerts of groups": func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(alerts.OfGroups(ctx, s, []int64{12, 13}))
+			return slicesOf(every.OfGroups(ctx, s, []int64{12, 13}, everyList))
+		},
+		"alerts of groups, counted": func(ctx context.Context, s domain.Scope) (any, error) {
+			return pairs(every.CountOfGroups(ctx, s, []int64{12, 13}, everyList))
+		},
+		"the log of all kinds": func(ctx context.Context, s domain.Scope) (any, error) {
+			return items(everyLog.List(ctx, s, everyLogList))
+		},
+		"the log of all kinds, counted": func(ctx context.Context, s domain.Scope) (any, error) {
+			return found(everyLog.Count(ctx, s, everyLogList))
 		},
 		"explained": func(ctx context.Context, s domain.Scope) (any, error) {
 			return found(alerts.Explain(ctx, s, ids[len(ids)-1], domain.AlertSubject{PhysicalID: new("p0")}))

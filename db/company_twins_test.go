@@ -129,7 +129,7 @@ func (w *twins) load(company string, factor int) {
 	}
 	stores := bundle.Stores{
 		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage(),
-		Alerts: db.NewAlerts(w.pool, twinClock), Recipients: db.NewRecipients(w.pool, twinClock),
+		Alerts: db.NewVolumeAlerts(w.pool, twinClock), Recipients: db.NewRecipients(w.pool, twinClock),
 	}
 	counts, err := stores.Import(w.Context(), bundle.NewReader(strings.NewReader(b.String())), bundle.Options{
 		BadLine: func(bad *bundle.LineError) { w.Error(bad) },

@@ -67,7 +67,7 @@ SELECT place::text, outcome FROM judged`
 const newEntryIDs = `SELECT nextval(pg_get_serial_sequence('alert_log', 'entry_id')) FROM generate_series(1, $1::int)`
 
 // KeepLog adds when alerts fired; they do not fire again for it.
-func (a *Alerts) KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) (kept []domain.Imported, err error) {
+func (a *VolumeAlerts) KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) (kept []domain.Imported, err error) {
 	err = a.changing(ctx, scope, func(change *alertChange) error {
 		targets, err := targetFinder{change.tx, scope}.find(ctx, pg.Pluck(firings, alertOfFiring))
 		if err != nil {
@@ -139,7 +139,7 @@ func firingArrays(firings []domain.Firing) []any {
 		times(func(f domain.Firing) time.Time { return f.PeriodStart }),
 		times(func(f domain.Firing) time.Time { return f.PeriodEnd }),
 		numbers(func(f domain.Firing) int64 { return f.Threshold }),
-		numbers(func(f domain.Firing) int64 { return f.AlertLogEntry.Usage }),
+		numbers(func(f domain.Firing) int64 { return f.VolumeLogEntry.Usage }),
 		pq.BoolArray(pg.Pluck(firings, func(f domain.Firing) bool { return f.IsLate })),
 		texts(func(f domain.Firing) string { return orZero(f.NotificationID) }),
 		times(func(f domain.Firing) time.Time { return f.DateCreated }),

@@ -9,10 +9,10 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/access"
+	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
-	"simgraph/db/condition"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/fleettest"
@@ -34,7 +34,7 @@ type lister func(scope domain.Scope, listing domain.Listing) (cursor string, err
 func TestEveryListCanBePrepared(t *testing.T) {
 	t.Parallel()
 	ctx, pool := t.Context(), fleettest.NewInventory(t)
-	subscribers, alerts, log := db.NewSubscribers(pool), db.NewAlerts(pool, time.Now), db.NewAlertLog(pool)
+	subscribers, alerts, log := db.NewSubscribers(pool), db.NewVolumeAlerts(pool, time.Now), db.NewVolumeLog(pool)
 	all := map[string]preparedList{
 		"subscribers": {domain.SubscriberFields, []domain.Scope{fleettest.All, fleettest.VansOnly}, []lister{
 			func(scope domain.Scope, l domain.Listing) (string, error) {
@@ -61,7 +61,7 @@ func TestEveryListCanBePrepared(t *testing.T) {
 				return "", err
 			},
 		}},
-		"alerts": {domain.AlertFields, []domain.Scope{fleettest.All, fleettest.VansOnly}, []lister{
+		"alerts": {domain.VolumeAlertFields, []domain.Scope{fleettest.All, fleettest.VansOnly}, []lister{
 			func(scope domain.Scope, l domain.Listing) (string, error) {
 				return lastCursor(alerts.List(ctx, scope, l))
 			},
@@ -70,7 +70,7 @@ func TestEveryListCanBePrepared(t *testing.T) {
 				return "", err
 			},
 		}},
-		"alert log": {domain.AlertLogFields, []domain.Scope{fleettest.All, fleettest.VansOnly}, []lister{
+		"alert log": {domain.VolumeLogFields, []domain.Scope{fleettest.All, fleettest.VansOnly}, []lister{
 			func(scope domain.Scope, l domain.Listing) (string, error) { return lastCursor(log.List(ctx, scope, l)) },
 			func(scope domain.Scope, l domain.Listing) (string, error) {
 				_, err := log.Count(ctx, scope, l)
@@ -121,12 +121,12 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	hooks := webhook.New(pool, webhook.Options{})
 	commands, operations := carrier.New(pool, hooks, time.Now), bulk.New(pool, bulk.Options{})
 	silences, sources := silence.New(pool, time.Now), source.New(pool, source.Options{})
-	conditions, deliveries := condition.New(pool, time.Now), delivery.New(pool)
+	alerts, log, deliveries := alert.NewAlerts(pool), alert.NewLog(pool), delivery.New(pool)
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
 		"AccessKey": listers(t, users.Keys, users.CountKeys), "AuditEntry": listers(t, entries.List, entries.Count),
-		"Command":        append(listers(t, commands.List, commands.Count), listersOf(t, key, commands.OfSubscribers, commands.CountOfSubscribers)...),
-		"ConditionAlert": listers(t, conditions.List, conditions.Count), "ConditionLogEntry": listers(t, conditions.Log, conditions.CountLog),
+		"Command": append(listers(t, commands.List, commands.Count), listersOf(t, key, commands.OfSubscribers, commands.CountOfSubscribers)...),
+		"Alert":   append(listers(t, alerts.List, alerts.Count), listersOf(t, key, alerts.OfGroups, alerts.CountOfGroups)...), "AlertLogEntry": listers(t, log.List, log.Count),
 		"Delivery": listers(t, deliveries.List, deliveries.Count), "WebhookDelivery": listers(t, hooks.Deliveries, hooks.CountDeliveries),
 		"FeedElement": listers(t, state.Elements, state.CountElements), "FeedReject": listers(t, state.Rejects, state.CountRejects),
 		"Group": listers(t, groups.List, groups.Count), "Operation": listers(t, operations.List, operations.Count),

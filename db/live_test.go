@@ -60,6 +60,10 @@ func none[T any](t *testing.T, stream *domain.Stream[T]) {
 	}
 }
 
+func onVolume(entry domain.AlertLogEntry) *domain.VolumeLogEntry {
+	return entry.(*domain.VolumeLogEntry)
+}
+
 func TestAlertsAreTriggeredLiveForThoseWhoSeeThem(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
@@ -76,8 +80,8 @@ func TestAlertsAreTriggeredLiveForThoseWhoSeeThem(t *testing.T) {
 	fire := func(target string) func() {
 		return func() { threshold++; f.create(domain.RuleSIM, target, threshold, 1<<40) }
 	}
-	same(t, next(t, all, fire("s1")).Target, "s1")
-	same(t, next(t, boatmen, fire("s5")).Target, "s5")
+	same(t, onVolume(next(t, all, fire("s1"))).Target, "s1")
+	same(t, onVolume(next(t, boatmen, fire("s5"))).Target, "s5")
 	none(t, boatmen)
 	none(t, strangers)
 }
@@ -187,7 +191,7 @@ func TestALostConnectionLosesNoAlert(t *testing.T) {
 	f.pool.MustExec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`)
 	missed := f.create(domain.RuleSIM, "s1", 500_000, 1<<40)
 	for {
-		if entry := next(t, alerts, nil); entry.AlertID == missed.AlertID {
+		if entry := onVolume(next(t, alerts, nil)); entry.AlertID == missed.AlertID {
 			break
 		}
 	}
@@ -215,7 +219,7 @@ SELECT company_id, alert_id, rule_type, 'missed', limit_boundary, revision + 100
   threshold, usage, late, gen_random_uuid(), clock_timestamp() - interval '10 seconds' FROM alert_log LIMIT 1`)
 	f.pool.MustExec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`)
 	for {
-		if next(t, alerts, nil).Target == "missed" {
+		if onVolume(next(t, alerts, nil)).Target == "missed" {
 			break
 		}
 	}

@@ -22,7 +22,7 @@ func tagged(key int64, tag string) bool {
 }
 
 // silenced is the slow reference: the first of the silences that matches the entry.
-func silencedBy(silences []*rules.Silence, e *domain.AlertLogEntry, group map[int64]int64) *int64 {
+func silencedBy(silences []*rules.Silence, e *domain.VolumeLogEntry, group map[int64]int64) *int64 {
 	key := int64(0)
 	groups := []int64{}
 	if e.SubscriberKey != nil {
@@ -82,7 +82,7 @@ func silenceAndFire(t *testing.T, random *rand.Rand) {
 	}
 	var alerts []int64
 	for n := range int64(10) {
-		for _, of := range []*domain.Alert{
+		for _, of := range []*domain.VolumeAlert{
 			f.create(domain.RuleCompany, "", 10*n, 10*n+5), f.create(domain.RuleGroup, "13", 40*n, 40*n+20), f.create(domain.RuleGroupMember, "12", 10*n+3, 10*n+8),
 		} {
 			alerts = append(alerts, of.AlertID)
@@ -169,14 +169,14 @@ func randomSilence(t *testing.T, f *fleet, store *silence.Store, random *rand.Ra
 }
 
 // wanted reports whether the choice is of the entry.
-func wanted(choice domain.Choice, e *domain.AlertLogEntry, group map[int64]int64) bool {
+func wanted(choice domain.Choice, e *domain.VolumeLogEntry, group map[int64]int64) bool {
 	groups := []int64{deref(e.GroupID), deref(e.TargetGroupID), group[deref(e.SubscriberKey)]}
 	return (len(choice.AlertIDs) == 0 || slices.Contains(choice.AlertIDs, e.AlertID)) &&
 		(len(choice.GroupIDs) == 0 || slices.ContainsFunc(choice.GroupIDs, func(id int64) bool { return slices.Contains(groups, id) }))
 }
 
 // delivered checks the deliveries of an entry.
-func (f *fleet) delivered(e *domain.AlertLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
+func (f *fleet) delivered(e *domain.VolumeLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
 	f.t.Helper()
 	notified, _ := e.Notified()
 	of, err := f.log.Deliveries(f.t.Context(), f.whole(), []domain.Notified{notified})
@@ -201,7 +201,7 @@ func (f *fleet) delivered(e *domain.AlertLogEntry, choices map[string]domain.Cho
 }
 
 // mailedUnsilenced checks which entries the mails have.
-func (f *fleet) mailedUnsilenced(log []*domain.AlertLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
+func (f *fleet) mailedUnsilenced(log []*domain.VolumeLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
 	f.t.Helper()
 	digest := domain.Digest{HourlyCap: 9, MaxEntries: 1000}
 	f.now = f.now.Add(time.Second)

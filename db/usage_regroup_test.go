@@ -264,7 +264,7 @@ func TestAnAlertWhoseUsageMovedAwayHasOneStatus(t *testing.T) {
 	at := usageNow
 	clock := func() time.Time { return at }
 	f.usage = usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
-	alerts := db.NewAlerts(f.pool, clock)
+	alerts := db.NewVolumeAlerts(f.pool, clock)
 	alert, err := alerts.Create(t.Context(), f.scope, domain.AlertSpec{RuleType: domain.RuleGroup, Target: "1", LowerThreshold: 100, UpperThreshold: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestAnAlertWhoseUsageMovedAwayHasOneStatus(t *testing.T) {
 	mustBe := func(status domain.AlertStatus, usage int64, reason domain.AlertReason, firings int64) {
 		t.Helper()
 		ids := []int64{alert.AlertID}
-		exceeded, err := alerts.Exceeded(t.Context(), f.scope, ids)
+		exceeded, err := alerts.Fired(t.Context(), f.scope, ids)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,14 +296,14 @@ func TestAnAlertWhoseUsageMovedAwayHasOneStatus(t *testing.T) {
 	}
 	mustBe(domain.Armed, 0, domain.ReasonBelow, 0)
 	f.record(usageOf("s1", "a", usageNow.Add(-time.Hour)))
-	mustBe(domain.Exceeded, 110, domain.ReasonFired, 1)
+	mustBe(domain.Fired, 110, domain.ReasonFired, 1)
 	f.importMemberships(domain.Membership{PhysicalID: "s1", Since: usageNow.Add(-2 * time.Hour), GroupID: new(int64(2))})
 	f.reconcile()
-	mustBe(domain.Exceeded, 0, domain.ReasonFired, 1)
+	mustBe(domain.Fired, 0, domain.ReasonFired, 1)
 	// It has fired, so it does not again before the next period.
 	f.importMemberships(domain.Membership{PhysicalID: "s1", Since: usageNow.Add(-2 * time.Hour), GroupID: new(int64(1))})
 	f.reconcile()
-	mustBe(domain.Exceeded, 110, domain.ReasonFired, 1)
+	mustBe(domain.Fired, 110, domain.ReasonFired, 1)
 	at = at.AddDate(0, 1, 0)
 	mustBe(domain.Armed, 0, domain.ReasonBelow, 1)
 }

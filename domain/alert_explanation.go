@@ -25,7 +25,7 @@ const (
 // AlertExplanation explains why an alert has or has not fired for a subject in a
 // billing period.
 type AlertExplanation struct {
-	State *AlertState
+	State *VolumeAlertState
 	Lower *BoundaryExplanation
 	Upper *BoundaryExplanation
 }
@@ -40,12 +40,12 @@ type BoundaryExplanation struct {
 	// Text returns the explanation as a sentence.
 	Text string
 	// Entry is the log's, when it fired.
-	Entry *AlertLogEntry
+	Entry *VolumeLogEntry
 }
 
 // Explain explains the state of a subject: whether the alert watches it, and
 // the entries that the log has of it for the thresholds as they are.
-func Explain(state *AlertState, watched bool, entries map[Boundary]*AlertLogEntry) *AlertExplanation {
+func Explain(state *VolumeAlertState, watched bool, entries map[Boundary]*VolumeLogEntry) *AlertExplanation {
 	if lower := entries[Lower]; lower != nil {
 		state.LowerSince = &lower.DateCreated
 	}
@@ -59,7 +59,7 @@ func Explain(state *AlertState, watched bool, entries map[Boundary]*AlertLogEntr
 	}
 }
 
-func explainBoundary(state *AlertState, b Boundary, watched bool, entry *AlertLogEntry) *BoundaryExplanation {
+func explainBoundary(state *VolumeAlertState, b Boundary, watched bool, entry *VolumeLogEntry) *BoundaryExplanation {
 	e := &BoundaryExplanation{State: state.Boundary(b), Entry: entry}
 	period := fmt.Sprintf("the billing period from %s", state.Period.Start.Format("2006-01-02T15:04:05Z"))
 	threshold := e.State.Threshold
@@ -89,7 +89,7 @@ func remaining(threshold, usage int64) int64 {
 	return max(left, left+1)
 }
 
-func watchedBy(a *Alert) string {
+func watchedBy(a *VolumeAlert) string {
 	switch a.RuleType {
 	case RuleSIM:
 		return "the subscriber " + a.Target

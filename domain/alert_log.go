@@ -2,6 +2,7 @@ package domain
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"simgraph/domain/query"
@@ -15,9 +16,29 @@ const (
 	MaxLogList = 10_000
 )
 
-// AlertLogEntry records that usage exceeded a threshold (spec §2.6). It stays
+// AlertLogEntryState is what an entry of the alert log reports.
+type AlertLogEntryState string
+
+// The states.
+const (
+	// EntryFired: what the alert notices happened, or began.
+	EntryFired AlertLogEntryState = "fired"
+	// EntryResolved: it is over.
+	EntryResolved AlertLogEntryState = "resolved"
+)
+
+// AlertLogEntryStates are all of them.
+var AlertLogEntryStates = []AlertLogEntryState{EntryFired, EntryResolved}
+
+// AlertLogEntry is an entry of the log of any kind: a *VolumeLogEntry or a *condition.Entry.
+type AlertLogEntry interface {
+	// Notified returns the entry for its deliveries; false for one of which nobody is notified.
+	Notified() (Notified, bool)
+}
+
+// VolumeLogEntry records that usage exceeded a threshold (spec §2.6). It stays
 // when the alert is deleted.
-type AlertLogEntry struct {
+type VolumeLogEntry struct {
 	EntryID  int64
 	AlertID  int64
 	RuleType RuleType
@@ -44,31 +65,71 @@ type AlertLogEntry struct {
 }
 
 // Period is the billing period that the usage belongs to.
-func (e *AlertLogEntry) Period() Period { return Period{e.PeriodStart, e.PeriodEnd} }
+func (e *VolumeLogEntry) Period() Period { return Period{e.PeriodStart, e.PeriodEnd} }
 
 // Notified returns the entry for its deliveries; false for what was logged only.
-func (e *AlertLogEntry) Notified() (Notified, bool) {
+func (e *VolumeLogEntry) Notified() (Notified, bool) {
 	return NewNotified(e.NotificationID, e.EntryID, e.SilenceID)
 }
 
-// IsSilenced reports whether nobody was notified, since a silence covered the entry.
-func (e *AlertLogEntry) IsSilenced() bool { return e.SilenceID != nil }
+// Kind returns KindVolume.
+func (*VolumeLogEntry) Kind() AlertKind { return KindVolume }
 
-// AlertLog keeps the alerts that fired. A restricted scope shows the entries whose
-// subject and group it shows, and none of an alert on the company.
+// State returns EntryFired.
+func (*VolumeLogEntry) State() AlertLogEntryState { return EntryFired }
+
+// ResolvedAt returns nil: a threshold that fired is not over before the next billing period.
+func (*VolumeLogEntry) ResolvedAt() *time.Time { return nil }
+
+// Text says what happened, without the subject.
+func (e *VolumeLogEntry) Text() string {
+	return fmt.Sprintf("used %d bytes in the billing period from %s, above the %s threshold of %d",
+		e.Usage, e.PeriodStart.UTC().Format("2 Jan 2006 15:04 UTC"), e.LimitBoundary, e.Threshold)
+}
+
+// IsSilenced reports whether nobody was notified, since a silence covered the entry.
+func (e *VolumeLogEntry) IsSilenced() bool { return e.SilenceID != nil }
+
+// AlertLog lists what alerts of all kinds fired, and what is over. A restricted scope shows
+// the entries whose subject and group it shows, and none of an alert on the company.
 type AlertLog interface {
+	// List returns them the newest first unless ordered otherwise.
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[AlertLogEntry], error)
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
+}
+
+// AlertLogFields are what the alert log can be filtered and ordered by.
+var AlertLogFields = query.NewFields(
+	query.Field{Name: "entryId", Type: query.Integer},
+	query.Field{Name: "alertId", Type: query.Integer, Doc: "The identifier of the alert; 0 of sources."},
+	query.Enumerated("kind", AlertKinds),
+	query.Enumerated("state", AlertLogEntryStates),
+	query.Enumerated("ruleType", RuleTypes),
+	query.Field{Name: "target", Type: query.Text},
+	query.Field{Name: "physicalId", Type: query.Text, Doc: "The subscriber: its ICCID, device EUI or IMEI."},
+	query.Field{Name: "isOpen", Type: query.Boolean, Doc: "Whether it lasts: a silence that is not over."}.Unordered(),
+	query.Enumerated("limitBoundary", Boundaries),
+	query.Field{Name: "threshold", Type: query.Integer, Doc: "The threshold in bytes; null for kinds other than VOLUME."},
+	query.Field{Name: "usage", Type: query.Integer, Doc: "Usage in bytes; null for kinds other than VOLUME."},
+	query.Field{Name: "isLate", Type: query.Boolean, Doc: "Whether the period was over when the usage came in; null for kinds other than VOLUME."},
+	query.Field{Name: "createdAt", Type: query.Time},
+)
+
+// VolumeLog keeps the alerts on volume that fired. A restricted scope shows the entries whose
+// subject and group it shows, and none of an alert on the company.
+type VolumeLog interface {
 	// FindMany answers for a batch at once, keyed by entry id.
-	FindMany(ctx context.Context, scope Scope, ids []int64) (map[int64]*AlertLogEntry, error)
+	FindMany(ctx context.Context, scope Scope, ids []int64) (map[int64]*VolumeLogEntry, error)
 	// List takes a page of up to MaxLogList entries.
-	List(ctx context.Context, scope Scope, listing Listing) (Slice[*AlertLogEntry], error)
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[*VolumeLogEntry], error)
 	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// Deliveries returns how the notification of each entry fares at each recipient that
 	// wanted it, by e-mail address. Forbidden to a restricted scope.
 	Deliveries(ctx context.Context, scope Scope, entries []Notified) (map[Notified][]*AlertDelivery, error)
 }
 
-// AlertLogFields are what the alert log can be filtered and ordered by.
-var AlertLogFields = query.NewFields(
+// VolumeLogFields are what the REST list of the alert log can be filtered and ordered by.
+var VolumeLogFields = query.NewFields(
 	query.Enumerated("ruleType", RuleTypes),
 	query.Field{Name: "target", Type: query.Text},
 	query.Enumerated("limitBoundary", Boundaries),
@@ -81,9 +142,9 @@ var AlertLogFields = query.NewFields(
 	query.Field{Name: "isLate", Type: query.Boolean},
 )
 
-// AlertLogOrder is the order of the log when none is requested: newest first.
-func AlertLogOrder() []query.Order {
-	created, _ := AlertLogFields.Find("dateCreated")
-	entry, _ := AlertLogFields.Find("entryId")
+// VolumeLogOrder is the order of that list when none is requested: newest first.
+func VolumeLogOrder() []query.Order {
+	created, _ := VolumeLogFields.Find("dateCreated")
+	entry, _ := VolumeLogFields.Find("entryId")
 	return []query.Order{{Field: created, Desc: true}, {Field: entry, Desc: true}}
 }

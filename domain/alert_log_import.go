@@ -9,7 +9,7 @@ import (
 // Firing is an entry of the alert log as a bundle holds it: by names that other
 // databases know, too.
 type Firing struct {
-	AlertLogEntry
+	VolumeLogEntry
 	// PhysicalID is that of the subscriber, "" for the combined usage of a group.
 	PhysicalID string
 	// Alert is the alert that fired, when it is still as it was then. It does not

@@ -67,7 +67,7 @@ func TestAnEditThatFitsNoAlertIsRefusedByItself(t *testing.T) {
 
 func TestAnEditIsCheckedAfterItIsMerged(t *testing.T) {
 	t.Parallel()
-	alert := &domain.Alert{LowerThreshold: 10, UpperThreshold: 20}
+	alert := &domain.VolumeAlert{LowerThreshold: 10, UpperThreshold: 20}
 	for _, c := range []struct {
 		edit         domain.AlertEdit
 		lower, upper int64
@@ -79,7 +79,7 @@ func TestAnEditIsCheckedAfterItIsMerged(t *testing.T) {
 		{domain.AlertEdit{UpperThreshold: new(int64(9))}, 10, 9, true},
 		{domain.AlertEdit{LowerThreshold: new(int64(0)), UpperThreshold: new(int64(0))}, 0, 0, false},
 	} {
-		lower, upper, err := c.edit.Apply(alert)
+		lower, upper, err := c.edit.Thresholds(alert)
 		if lower != c.lower || upper != c.upper || (err != nil) != c.fails {
 			t.Errorf("%+v: got %d, %d, %v", c.edit, lower, upper, err)
 		}
@@ -94,11 +94,11 @@ func TestAThresholdIsExceededOnceItHasFired(t *testing.T) {
 		all, lower, upper      domain.AlertStatus
 	}{
 		{nil, nil, domain.Armed, domain.Armed, domain.Armed},
-		{&since, nil, domain.Exceeded, domain.Exceeded, domain.Armed},
-		{nil, &since, domain.Exceeded, domain.Armed, domain.Exceeded},
+		{&since, nil, domain.Fired, domain.Fired, domain.Armed},
+		{nil, &since, domain.Fired, domain.Armed, domain.Fired},
 	} {
 		// Usage may have moved to another group since, so it does not count.
-		state := &domain.AlertState{Alert: &domain.Alert{LowerThreshold: 0, UpperThreshold: 200}, Usage: 100, LowerSince: c.lowerSince, UpperSince: c.upperSince}
+		state := &domain.VolumeAlertState{Alert: &domain.VolumeAlert{LowerThreshold: 0, UpperThreshold: 200}, Usage: 100, LowerSince: c.lowerSince, UpperSince: c.upperSince}
 		lower, upper := state.Lower(), state.Upper()
 		if state.Status() != c.all || lower.Status != c.lower || upper.Status != c.upper {
 			t.Errorf("%+v: %s, %+v, %+v", c, state.Status(), lower, upper)
@@ -111,7 +111,7 @@ func TestAThresholdIsExceededOnceItHasFired(t *testing.T) {
 
 func TestWhatRemainsNeverOverflows(t *testing.T) {
 	t.Parallel()
-	state := &domain.AlertState{Alert: &domain.Alert{RuleType: domain.RuleCompany, LowerThreshold: 99, UpperThreshold: math.MaxInt64}}
+	state := &domain.VolumeAlertState{Alert: &domain.VolumeAlert{RuleType: domain.RuleCompany, LowerThreshold: 99, UpperThreshold: math.MaxInt64}}
 	e := domain.Explain(state, true, nil)
 	if *e.Lower.Remaining != 100 || *e.Upper.Remaining != math.MaxInt64 {
 		t.Errorf("got %d and %d", *e.Lower.Remaining, *e.Upper.Remaining)

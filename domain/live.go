@@ -27,9 +27,9 @@ type Stream[T any] struct {
 // stream of which events are not taken in time, or of which some were missed,
 // fails with Unavailable or RateLimited.
 type Live interface {
-	// AlertTriggered follows the log entries of alerts that fire. After a
-	// failure of the connection an entry may come twice.
-	AlertTriggered(ctx context.Context, scope Scope) (*Stream[*AlertLogEntry], error)
+	// AlertTriggered follows the entries of the alert log of which somebody is notified. After
+	// a failure of the connection an entry may come twice.
+	AlertTriggered(ctx context.Context, scope Scope) (*Stream[AlertLogEntry], error)
 	// SubscriberChanged follows the subscribers whose record or tags change;
 	// of the physical ids only, unless there are none.
 	SubscriberChanged(ctx context.Context, scope Scope, physicalIDs []string) (*Stream[*Subscriber], error)

@@ -122,7 +122,7 @@ type MailContent struct {
 
 // MailEntry is a log entry with the names that people use.
 type MailEntry struct {
-	AlertLogEntry
+	VolumeLogEntry
 	// PhysicalID, SubscriberID and Nickname are those of the subscriber, ""
 	// for a group.
 	PhysicalID   string

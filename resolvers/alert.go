@@ -1,19 +1,38 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) Alert(ctx context.Context, alertID int32) (*domain.Alert, error) {
+func (q queryResolver) Alert(ctx context.Context, by input.AlertKey) (domain.Alert, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return q.Ports.Alerts.Find(ctx, scope, int64(alertID))
+	numbers := alertNumbers(by)
+	found, err := q.Ports.Alerts.FindMany(ctx, scope, numbers)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[numbers[0]], nil
+}
+
+// alertNumbers returns the number of the alert that a key names; none where it is no such key.
+func alertNumbers(by input.AlertKey) []int64 {
+	for _, kind := range []string{"VolumeAlert", "ConditionAlert"} {
+		if name, known := naturalKey(kind, by.ID, by.AlertID); known {
+			return numbers([]string{name})
+		}
+	}
+	return nil
 }
 
 func (q queryResolver) Alerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AlertConnection, error) {
@@ -29,11 +48,11 @@ func (q queryResolver) AlertList(ctx context.Context, limit, offset *int32, filt
 	if err != nil {
 		return nil, err
 	}
-	expr, order, err := textListing(filter, orderBy, domain.AlertFields)
+	expr, order, err := textListing(filter, orderBy, domain.VolumeAlertFields)
 	if err != nil {
 		return nil, err
 	}
-	return listedFrom(ctx, domain.Listing{Filter: expr, Order: order, Page: page}, q.Ports.Alerts.List, q.Ports.Alerts.Count)
+	return listedFrom(ctx, domain.Listing{Filter: expr, Order: order, Page: page}, q.Ports.VolumeAlerts.List, q.Ports.VolumeAlerts.Count)
 }
 
 func (q queryResolver) PreviewAlert(ctx context.Context, in input.CreateAlertInput, startDate, endDate string) (*domain.AlertPreview, error) {
@@ -50,7 +69,7 @@ func (q queryResolver) PreviewAlert(ctx context.Context, in input.CreateAlertInp
 		return nil, err
 	}
 	defer end()
-	return q.Ports.Alerts.Preview(ctx, scope, alertSpec(in), over)
+	return q.Ports.VolumeAlerts.Preview(ctx, scope, alertSpec(in), over)
 }
 
 func (q queryResolver) ExplainAlert(ctx context.Context, alertID int32, physicalID *string, groupID *int32) (*domain.AlertExplanation, error) {
@@ -58,7 +77,7 @@ func (q queryResolver) ExplainAlert(ctx context.Context, alertID int32, physical
 	if err != nil {
 		return nil, err
 	}
-	return q.Ports.Alerts.Explain(ctx, scope, int64(alertID), subjectNamed(physicalID, groupID))
+	return q.Ports.VolumeAlerts.Explain(ctx, scope, int64(alertID), subjectNamed(physicalID, groupID))
 }
 
 func subjectNamed(physicalID *string, groupID *int32) domain.AlertSubject {
@@ -74,17 +93,25 @@ func (m mutationResolver) CreateAlert(ctx context.Context, in input.CreateAlertI
 	if err != nil {
 		return nil, err
 	}
-	created, err := m.Ports.Alerts.Create(ctx, scope, alertSpec(in))
+	created, err := m.Ports.VolumeAlerts.Create(ctx, scope, alertSpec(in))
 	return &model.CreateAlertPayload{Alert: created}, err
 }
 
 // alertSpec takes a missing target for a blank one.
 func alertSpec(in input.CreateAlertInput) domain.AlertSpec {
-	spec := domain.AlertSpec{RuleType: in.RuleType, LowerThreshold: in.LowerThreshold, UpperThreshold: in.UpperThreshold}
+	spec := domain.AlertSpec{RuleType: in.RuleType, LowerThreshold: in.LowerThreshold, UpperThreshold: in.UpperThreshold, AlertWords: alertWords(in.Name, in.Description)}
 	if target := in.Target.Value(); target != nil {
 		spec.Target = *target
 	}
 	return spec
+}
+
+func alertWords(name, description graphql.Omittable[*string]) domain.AlertWords {
+	return domain.AlertWords{Name: name.Value(), Description: description.Value()}
+}
+
+func alertWordsEdit(name, description graphql.Omittable[*string]) domain.AlertWordsEdit {
+	return domain.AlertWordsEdit{AlertWords: alertWords(name, description), SetName: name.IsSet(), SetDescription: description.IsSet()}
 }
 
 func (m mutationResolver) EditAlert(ctx context.Context, in input.EditAlertInput) (*model.EditAlertPayload, error) {
@@ -92,11 +119,13 @@ func (m mutationResolver) EditAlert(ctx context.Context, in input.EditAlertInput
 	if err != nil {
 		return nil, err
 	}
-	edit := domain.AlertEdit{LowerThreshold: in.LowerThreshold.Value(), UpperThreshold: in.UpperThreshold.Value()}
+	edit := domain.AlertEdit{
+		LowerThreshold: in.LowerThreshold.Value(), UpperThreshold: in.UpperThreshold.Value(), AlertWordsEdit: alertWordsEdit(in.Name, in.Description),
+	}
 	if err := edit.Check(); err != nil {
 		return nil, err
 	}
-	edited, err := m.Ports.Alerts.Edit(ctx, scope, int64(in.AlertID), edit)
+	edited, err := m.Ports.VolumeAlerts.Edit(ctx, scope, int64(in.AlertID), edit)
 	return &model.EditAlertPayload{Alert: edited}, err
 }
 
@@ -105,24 +134,29 @@ func (m mutationResolver) DeleteAlert(ctx context.Context, in input.DeleteAlertI
 	if err != nil {
 		return nil, err
 	}
-	removed, err := m.Ports.Alerts.Remove(ctx, scope, int64(in.AlertID))
+	removed, err := m.Ports.VolumeAlerts.Remove(ctx, scope, int64(in.AlertID))
 	return &model.DeleteAlertPayload{Alert: removed}, err
 }
 
-func (a alertResolver) ID(_ context.Context, of *domain.Alert) (string, error) {
-	return globalID("Alert", formatID(of.AlertID)), nil
+func (a volumeAlertResolver) ID(_ context.Context, of *domain.VolumeAlert) (string, error) {
+	return globalID("VolumeAlert", formatID(of.AlertID)), nil
 }
 
-func (a alertResolver) Subscriber(ctx context.Context, of *domain.Alert) (*domain.Subscriber, error) {
+func (a volumeAlertResolver) Subscriber(ctx context.Context, of *domain.VolumeAlert) (*domain.Subscriber, error) {
 	return subscriberOfAlert.of(ctx, of)
 }
 
-func (a alertResolver) Group(ctx context.Context, of *domain.Alert) (*domain.Group, error) {
+func (a volumeAlertResolver) Group(ctx context.Context, of *domain.VolumeAlert) (*domain.Group, error) {
 	return groupOfAlert.of(ctx, of)
 }
 
-func (a alertResolver) Company(ctx context.Context, of *domain.Alert) (*domain.Company, error) {
-	if of.RuleType != domain.RuleCompany {
+func (a volumeAlertResolver) Company(ctx context.Context, of *domain.VolumeAlert) (*domain.Company, error) {
+	return companyWatched(ctx, of.RuleType)
+}
+
+// companyWatched is the company of an alert on it; nil for other rules.
+func companyWatched(ctx context.Context, rule domain.RuleType) (*domain.Company, error) {
+	if rule != domain.RuleCompany {
 		return nil, nil
 	}
 	caller, err := domain.CallerOf(ctx)
@@ -132,16 +166,16 @@ func (a alertResolver) Company(ctx context.Context, of *domain.Alert) (*domain.C
 	return caller.Company, nil
 }
 
-func (a alertResolver) Status(ctx context.Context, of *domain.Alert) (*domain.AlertStatus, error) {
-	n, err := exceededOfAlert.of(ctx, of)
+func (a volumeAlertResolver) Status(ctx context.Context, of *domain.VolumeAlert) (*domain.AlertStatus, error) {
+	n, err := firedOfAlert.of(ctx, of)
 	return present(domain.StatusOf(n > 0), err)
 }
 
-func (a alertResolver) NumberExceeded(ctx context.Context, of *domain.Alert) (*int32, error) {
-	return number(exceededOfAlert.of(ctx, of))
+func (a volumeAlertResolver) NumberFired(ctx context.Context, of *domain.VolumeAlert) (*int32, error) {
+	return number(firedOfAlert.of(ctx, of))
 }
 
-func (a alertResolver) Subjects(ctx context.Context, of *domain.Alert, limit, offset *int32) ([]*domain.AlertState, error) {
+func (a volumeAlertResolver) Subjects(ctx context.Context, of *domain.VolumeAlert, limit, offset *int32) ([]*domain.VolumeAlertState, error) {
 	page, err := offsetPage(limit, offset)
 	if err != nil {
 		return nil, err
@@ -149,11 +183,11 @@ func (a alertResolver) Subjects(ctx context.Context, of *domain.Alert, limit, of
 	return items(subjectsOfAlert.with(ctx, of, page))
 }
 
-func (s alertStateResolver) Subscriber(ctx context.Context, of *domain.AlertState) (*domain.Subscriber, error) {
+func (s volumeAlertStateResolver) Subscriber(ctx context.Context, of *domain.VolumeAlertState) (*domain.Subscriber, error) {
 	return subscriberOfState.of(ctx, of)
 }
 
-func (s alertStateResolver) Group(ctx context.Context, of *domain.AlertState) (*domain.Group, error) {
+func (s volumeAlertStateResolver) Group(ctx context.Context, of *domain.VolumeAlertState) (*domain.Group, error) {
 	return groupOfState.of(ctx, of)
 }
 
@@ -165,10 +199,37 @@ func (f alertFiringResolver) Group(ctx context.Context, of *domain.AlertFiring) 
 	return groupOfFiring.of(ctx, of)
 }
 
-func (s subscriberResolver) Alerts(ctx context.Context, of *domain.Subscriber) ([]*domain.AlertState, error) {
+func (s subscriberResolver) Alerts(ctx context.Context, of *domain.Subscriber) ([]domain.AlertState, error) {
 	return items(alertsOfSubscriber.of(ctx, of))
 }
 
-func (g groupResolver) Alerts(ctx context.Context, of *domain.Group) ([]*domain.Alert, error) {
-	return items(alertsOfGroup.of(ctx, of))
+// statesOfSubscribers are the states of the alerts of all kinds, by number, at most
+// domain.MaxLimit of each subscriber.
+func statesOfSubscribers(ctx context.Context, l *loaders, subscribers []int64) (map[int64][]domain.AlertState, error) {
+	onVolume, err := l.graph.VolumeAlerts.WatchingSubscribers(ctx, l.scope, subscribers)
+	if err != nil {
+		return nil, err
+	}
+	onConditions, err := l.graph.Conditions.WatchingSubscribers(ctx, l.scope, subscribers)
+	states := make(map[int64][]domain.AlertState, len(subscribers))
+	for _, key := range subscribers {
+		all := make([]domain.AlertState, 0, len(onVolume[key])+len(onConditions[key]))
+		for _, state := range onVolume[key] {
+			all = append(all, state)
+		}
+		for _, state := range onConditions[key] {
+			all = append(all, state)
+		}
+		slices.SortFunc(all, func(a, b domain.AlertState) int { return cmp.Compare(a.Number(), b.Number()) })
+		states[key] = all[:min(len(all), domain.MaxLimit)]
+	}
+	return states, err
+}
+
+func (g groupResolver) Alerts(ctx context.Context, of *domain.Group, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.AlertConnection, error) {
+	listing, err := listingOf(domain.AlertFields, first, after, last, before, filter, orderBy)
+	if err != nil {
+		return nil, err
+	}
+	return partConnection(ctx, of, listing, alertsOfGroup, alertTotalsByGroup)
 }

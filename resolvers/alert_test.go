@@ -24,7 +24,7 @@ func (s *stack) watched(t *testing.T) (alertID, physicalID any) {
 	a := s.mustAsk(t, `mutation ($target: String!) {
   createAlert(input: {ruleType: SIM, target: $target, lowerThreshold: "1", upperThreshold: "9223372036854775807"}) {
     alert {alertId status subscriber {physicalId}}}}`, "target", top.at("subscribers", "nodes", 0, "subscriberId"))
-	if got := a.at("createAlert", "alert", "status"); got != "EXCEEDED" {
+	if got := a.at("createAlert", "alert", "status"); got != "FIRED" {
 		t.Fatalf("the new alert is %v", got)
 	}
 	physicalID = a.at("createAlert", "alert", "subscriber", "physicalId")
@@ -39,10 +39,10 @@ func TestAnAlertLeadsToWhatItWatchesAndBack(t *testing.T) {
 	s := newStack(t)
 	alertID, physicalID := s.watched(t)
 	a := s.mustAsk(t, `query ($id: String!, $alert: Int!, $big: BigInt!) {
-  subscriber(by: {physicalId: $id}) {alerts {alert {alertId} usage lower {status percent since} upper {status since}}}
-  alert(alertId: $alert) {id target subjects {subscriber {physicalId} usage status} group {name} company {name}}
+  subscriber(by: {physicalId: $id}) {alerts {status since alert {alertId name} ... on VolumeAlertState {usage lower {status percent since} upper {status since}}}}
+  alert(by: {alertId: $alert}) {id target kind group {name} company {name} ... on VolumeAlert {subjects {subscriber {physicalId} usage status}}}
   alertLog(filter: {alertId: {eq: $big}}) {nodes {
-    limitBoundary target threshold isLate isNotified alert {alertId} subscriber {physicalId} deliveries {id recipientName state recipient {email}}}}
+    target kind state text isNotified ... on VolumeLogEntry {limitBoundary threshold isLate} alert {alertId} subscriber {physicalId} deliveries {id recipientName state recipient {email}}}}
   explainAlert(alertId: $alert, physicalId: $id) {lower {reason entry {entryId}} upper {reason remaining text}}}`, "id", physicalID, "alert", alertID, "big", alertID)
 	var mine map[string]any
 	for _, state := range a.at("subscriber", "alerts").([]any) {
@@ -50,7 +50,7 @@ func TestAnAlertLeadsToWhatItWatchesAndBack(t *testing.T) {
 			mine = state
 		}
 	}
-	if mine == nil || mine["lower"].(map[string]any)["status"] != "EXCEEDED" || mine["lower"].(map[string]any)["since"] == nil ||
+	if mine == nil || mine["lower"].(map[string]any)["status"] != "FIRED" || mine["lower"].(map[string]any)["since"] == nil ||
 		mine["upper"].(map[string]any)["status"] != "ARMED" {
 		t.Errorf("the subscriber's state is %v", mine)
 	}
@@ -88,7 +88,7 @@ func TestTheLogOutlivesTheAlert(t *testing.T) {
 		t.Fatalf("got %v", removed.Data)
 	}
 	a := s.mustAsk(t, `query ($alert: BigInt!) {alertLogList(filter: "alertId eq `+fmt.Sprint(alertID)+`") {totalCount items {alertId alert {alertId}}}
-  node: alerts(filter: {id: {eq: $alert}}) {totalCount}}`, "alert", alertID)
+  node: alerts(filter: {alertId: {eq: $alert}}) {totalCount}}`, "alert", alertID)
 	if a.text("alertLogList", "totalCount") != "1" || a.at("alertLogList", "items", 0, "alert") != nil || a.text("node", "totalCount") != "0" {
 		t.Errorf("got %v", a.Data)
 	}
@@ -103,15 +103,15 @@ func TestStatementsOfAlerts(t *testing.T) {
 	s := newStack(t)
 	s.watched(t)
 	for query, want := range map[string]int{
-		`{alerts(first: 100) {nodes {target lowerThreshold}}}`: 1,
+		`{alerts(first: 100) {nodes {target name ... on VolumeAlert {lowerThreshold}}}}`: 1,
 		// The list, subscribers, groups, and the period with what was exceeded.
-		`{alerts(first: 100) {nodes {subscriber {nickname} group {name} status numberExceeded}}}`: 5,
+		`{alerts(first: 100) {nodes {subscriber {nickname} group {name} status numberFired}}}`: 5,
 		// The list; the period with all subjects; their subscribers, their groups.
-		`{alerts(first: 100) {nodes {subjects(limit: 3) {usage subscriber {nickname} group {name}}}}}`: 5,
-		`{alertLog(first: 100) {nodes {alert {target} subscriber {nickname} deliveries {state}}}}`:     4,
-		`{subscribers(first: 100) {nodes {alerts {status alert {alertId}}}}}`:                          3,
-		`{groups {nodes {alerts {target}}}}`:                                                           2,
-		`{recipients {nodes {email mails {state}}}}`:                                                   2,
+		`{alerts(first: 100) {nodes {... on VolumeAlert {subjects(limit: 3) {usage subscriber {nickname} group {name}}}}}}`: 5,
+		`{alertLog(first: 100) {nodes {alert {target} subscriber {nickname} deliveries {state}}}}`:                          4,
+		`{subscribers(first: 100) {nodes {alerts {status alert {alertId}}}}}`:                                               5,
+		`{groups {nodes {alerts {nodes {target}}}}}`:                                                                        2,
+		`{recipients {nodes {email mails {state}}}}`:                                                                        2,
 	} {
 		s.mustTake(t, want, query)
 	}
@@ -138,7 +138,7 @@ func TestUsersOfGroupsReachNoAlertOfTheCompany(t *testing.T) {
 		t.Error("a node shows an alert or a recipient of the company")
 	}
 	for query, want := range map[string]string{
-		`{alert(alertId: ` + fmt.Sprint(company) + `) {target}}`:                                                                 "INVALID_PROPERTY",
+		`{alert(by: {alertId: ` + fmt.Sprint(company) + `}) {target}}`:                                                           "",
 		`mutation {createAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}) {alert {id}}}`:                  "FORBIDDEN",
 		`mutation {createAlert(input: {ruleType: GROUPPR, target: "99999", lowerThreshold: 1, upperThreshold: 2}) {alert {id}}}`: "INVALID_PROPERTY",
 		`{recipients {nodes {email}}}`:                                         "FORBIDDEN",
@@ -181,7 +181,7 @@ func TestAlertsAreToldLive(t *testing.T) {
 	}))
 	defer server.Close()
 	defer cancel() // first, for the server waits for its streams
-	events := subscribe(ctx, t, server.URL, `subscription {alertTriggered {limitBoundary target subscriber {physicalId alerts {status}}}}`)
+	events := subscribe(ctx, t, server.URL, `subscription {alertTriggered {target ... on VolumeLogEntry {limitBoundary} subscriber {physicalId alerts {status}}}}`)
 	for {
 		s.watched(t)
 		select {

@@ -21,11 +21,11 @@ func (q queryResolver) AlertLogList(ctx context.Context, limit, offset *int32, f
 	if err != nil {
 		return nil, err
 	}
-	expr, order, err := textListing(filter, orderBy, domain.AlertLogFields)
+	expr, order, err := textListing(filter, orderBy, domain.VolumeLogFields)
 	if err != nil {
 		return nil, err
 	}
-	return listedFrom(ctx, domain.Listing{Filter: expr, Order: order, Page: page}, q.Ports.AlertLog.List, q.Ports.AlertLog.Count)
+	return listedFrom(ctx, domain.Listing{Filter: expr, Order: order, Page: page}, q.Ports.VolumeLog.List, q.Ports.VolumeLog.Count)
 }
 
 // logPage is offsetPage for the list that has no paging in the spec: without a
@@ -39,30 +39,30 @@ func logPage(limit, offset *int32) (domain.Page, error) {
 	return page, err
 }
 
-func (e alertLogEntryResolver) ID(_ context.Context, of *domain.AlertLogEntry) (string, error) {
-	return globalID("AlertLogEntry", formatID(of.EntryID)), nil
+func (e volumeLogEntryResolver) ID(_ context.Context, of *domain.VolumeLogEntry) (string, error) {
+	return globalID("VolumeLogEntry", formatID(of.EntryID)), nil
 }
 
-func (e alertLogEntryResolver) Alert(ctx context.Context, of *domain.AlertLogEntry) (*domain.Alert, error) {
+func (e volumeLogEntryResolver) Alert(ctx context.Context, of *domain.VolumeLogEntry) (*domain.VolumeAlert, error) {
 	return alertOfEntry.of(ctx, of)
 }
 
-func (e alertLogEntryResolver) Subscriber(ctx context.Context, of *domain.AlertLogEntry) (*domain.Subscriber, error) {
+func (e volumeLogEntryResolver) Subscriber(ctx context.Context, of *domain.VolumeLogEntry) (*domain.Subscriber, error) {
 	return subscriberOfEntry.of(ctx, of)
 }
 
-func (e alertLogEntryResolver) Group(ctx context.Context, of *domain.AlertLogEntry) (*domain.Group, error) {
+func (e volumeLogEntryResolver) Group(ctx context.Context, of *domain.VolumeLogEntry) (*domain.Group, error) {
 	return groupOfEntry.of(ctx, of)
 }
 
-func (e alertLogEntryResolver) IsNotified(_ context.Context, of *domain.AlertLogEntry) (bool, error) {
+func (e volumeLogEntryResolver) IsNotified(_ context.Context, of *domain.VolumeLogEntry) (bool, error) {
 	return of.NotificationID != nil, nil
 }
 
-func (e alertLogEntryResolver) Silence(ctx context.Context, of *domain.AlertLogEntry) (*silence.Silence, error) {
+func (e volumeLogEntryResolver) Silence(ctx context.Context, of *domain.VolumeLogEntry) (*silence.Silence, error) {
 	return silenceOfEntry.of(ctx, of)
 }
 
-func (e alertLogEntryResolver) Deliveries(ctx context.Context, of *domain.AlertLogEntry) ([]*domain.AlertDelivery, error) {
+func (e volumeLogEntryResolver) Deliveries(ctx context.Context, of *domain.VolumeLogEntry) ([]*domain.AlertDelivery, error) {
 	return items(deliveriesOfEntry.of(ctx, of))
 }

@@ -10,22 +10,6 @@ import (
 	"simgraph/graph/model"
 )
 
-func (q queryResolver) ConditionAlerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.ConditionAlertConnection, error) {
-	listing, err := listingOf(condition.Fields, first, after, last, before, filter, orderBy)
-	if err != nil {
-		return nil, err
-	}
-	return listed(ctx, listing, scopeOf, q.Conditions.List, q.Conditions.Count)
-}
-
-func (q queryResolver) ConditionLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.ConditionLogConnection, error) {
-	listing, err := listingOf(condition.LogFields, first, after, last, before, filter, orderBy)
-	if err != nil {
-		return nil, err
-	}
-	return listed(ctx, listing, scopeOf, q.Conditions.Log, q.Conditions.CountLog)
-}
-
 func (q queryResolver) PreviewConditionAlert(ctx context.Context, in input.CreateConditionAlertInput, days int32) (*condition.Preview, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {
@@ -61,7 +45,11 @@ func (m mutationResolver) EditConditionAlert(ctx context.Context, in input.EditC
 	if err != nil {
 		return nil, err
 	}
-	edited, err := m.Conditions.Edit(ctx, scope, int64(in.AlertID), conditionOf(*in.Condition))
+	edit := condition.Edit{AlertWordsEdit: alertWordsEdit(in.Name, in.Description)}
+	if to := in.Condition.Value(); to != nil {
+		edit.Condition = new(conditionOf(*to))
+	}
+	edited, err := m.Conditions.Edit(ctx, scope, int64(in.AlertID), edit)
 	return &model.EditConditionAlertPayload{Alert: edited}, err
 }
 
@@ -75,7 +63,7 @@ func (m mutationResolver) DeleteConditionAlert(ctx context.Context, in input.Del
 }
 
 func conditionSpec(in input.CreateConditionAlertInput) condition.Spec {
-	spec := condition.Spec{RuleType: in.RuleType, Condition: conditionOf(*in.Condition)}
+	spec := condition.Spec{RuleType: in.RuleType, Condition: conditionOf(*in.Condition), AlertWords: alertWords(in.Name, in.Description)}
 	if target := in.Target.Value(); target != nil {
 		spec.Target = *target
 	}
@@ -131,6 +119,28 @@ func (c conditionAlertResolver) Subscriber(ctx context.Context, of *condition.Al
 
 func (c conditionAlertResolver) Group(ctx context.Context, of *condition.Alert) (*domain.Group, error) {
 	return groupOfCondition.of(ctx, of)
+}
+
+func (c conditionAlertResolver) Company(ctx context.Context, of *condition.Alert) (*domain.Company, error) {
+	return companyWatched(ctx, of.RuleType)
+}
+
+func (c conditionAlertResolver) Status(ctx context.Context, of *condition.Alert) (*domain.AlertStatus, error) {
+	n, err := firedOfCondition.of(ctx, of)
+	return present(domain.StatusOf(n > 0), err)
+}
+
+func (c conditionAlertResolver) NumberFired(ctx context.Context, of *condition.Alert) (*int32, error) {
+	return number(firedOfCondition.of(ctx, of))
+}
+
+func (s conditionAlertStateResolver) Subscriber(ctx context.Context, of *condition.AlertState) (*domain.Subscriber, error) {
+	return subscriberOfConditionState.of(ctx, of)
+}
+
+// Group is null: an alert on a group as a whole does not watch its subscribers.
+func (conditionAlertStateResolver) Group(context.Context, *condition.AlertState) (*domain.Group, error) {
+	return nil, nil
 }
 
 func (f conditionFiringResolver) Subscriber(ctx context.Context, of *condition.Firing) (*domain.Subscriber, error) {

@@ -51,7 +51,7 @@ func (g *Graph) alertDeliveryNodes(ctx context.Context, scope domain.Scope, ids 
 		entry, _, _ := strings.Cut(id, ":")
 		return entry
 	}))
-	onVolume, err := g.Ports.AlertLog.FindMany(ctx, scope, entries)
+	onVolume, err := g.Ports.VolumeLog.FindMany(ctx, scope, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (g *Graph) alertDeliveryNodes(ctx context.Context, scope domain.Scope, ids 
 	if err != nil {
 		return nil, err
 	}
-	notified := slices.Concat(notifiedOf(onVolume, (*domain.AlertLogEntry).Notified), notifiedOf(onConditions, (*condition.Entry).Notified))
-	found, err := g.Ports.AlertLog.Deliveries(ctx, scope, notified)
+	notified := slices.Concat(notifiedOf(onVolume, (*domain.VolumeLogEntry).Notified), notifiedOf(onConditions, (*condition.Entry).Notified))
+	found, err := g.Ports.VolumeLog.Deliveries(ctx, scope, notified)
 	nodes := map[string]model.Node{}
 	for _, deliveries := range found {
 		for _, of := range deliveries {

@@ -21,30 +21,32 @@ import (
 
 // Ports are what the graph is answered from.
 type Ports struct {
-	Subscribers domain.Subscribers
-	Groups      domain.Groups
-	Tags        domain.Tags
-	Catalogue   domain.Catalogue
-	Access      domain.Access
-	Usage       domain.Usage
-	Sessions    domain.Sessions
-	Feed        domain.FeedState
-	Analytics   domain.Analytics
-	Alerts      domain.Alerts
-	AlertLog    domain.AlertLog
-	Conditions  condition.Alerts
-	Silences    silence.Silences
-	Deliveries  domain.Deliveries
-	Recipients  domain.Recipients
-	Webhooks    webhook.Webhooks
-	Live        domain.Live
-	Audit       domain.AuditLog
-	Inventory   inventory.Inventory
-	Users       inventory.Users
-	Operations  bulk.Operations
-	Commands    carrier.Commands
-	Sources     sources.Sources
-	Intake      sources.Intake
+	Subscribers  domain.Subscribers
+	Groups       domain.Groups
+	Tags         domain.Tags
+	Catalogue    domain.Catalogue
+	Access       domain.Access
+	Usage        domain.Usage
+	Sessions     domain.Sessions
+	Feed         domain.FeedState
+	Analytics    domain.Analytics
+	Alerts       domain.Alerts
+	AlertLog     domain.AlertLog
+	VolumeAlerts domain.VolumeAlerts
+	VolumeLog    domain.VolumeLog
+	Conditions   condition.Alerts
+	Silences     silence.Silences
+	Deliveries   domain.Deliveries
+	Recipients   domain.Recipients
+	Webhooks     webhook.Webhooks
+	Live         domain.Live
+	Audit        domain.AuditLog
+	Inventory    inventory.Inventory
+	Users        inventory.Users
+	Operations   bulk.Operations
+	Commands     carrier.Commands
+	Sources      sources.Sources
+	Intake       sources.Intake
 	// LiveOperations follows what Operations keeps.
 	LiveOperations bulk.Live
 }
@@ -111,18 +113,19 @@ type (
 	operatorResolver   struct{ *Graph }
 	tariffResolver     struct{ *Graph }
 
-	subscriptionResolver    struct{ *Graph }
-	usageResolver           struct{ *Graph }
-	subscriberUsageResolver struct{ *Graph }
-	alertResolver           struct{ *Graph }
-	alertStateResolver      struct{ *Graph }
-	alertFiringResolver     struct{ *Graph }
-	alertLogEntryResolver   struct{ *Graph }
-	alertDeliveryResolver   struct{ *Graph }
+	subscriptionResolver     struct{ *Graph }
+	usageResolver            struct{ *Graph }
+	subscriberUsageResolver  struct{ *Graph }
+	volumeAlertResolver      struct{ *Graph }
+	volumeAlertStateResolver struct{ *Graph }
+	alertFiringResolver      struct{ *Graph }
+	volumeLogEntryResolver   struct{ *Graph }
+	alertDeliveryResolver    struct{ *Graph }
 
-	conditionAlertResolver    struct{ *Graph }
-	conditionLogEntryResolver struct{ *Graph }
-	conditionFiringResolver   struct{ *Graph }
+	conditionAlertResolver      struct{ *Graph }
+	conditionAlertStateResolver struct{ *Graph }
+	conditionLogEntryResolver   struct{ *Graph }
+	conditionFiringResolver     struct{ *Graph }
 
 	recipientResolver       struct{ *Graph }
 	silenceResolver         struct{ *Graph }
@@ -197,17 +200,19 @@ func (g *Graph) Tag() generated.TagResolver { return tagResolver{g} }
 // Subscription answers the root fields of subscriptions.
 func (g *Graph) Subscription() generated.SubscriptionResolver { return subscriptionResolver{g} }
 
-// Alert answers the fields of an alert.
-func (g *Graph) Alert() generated.AlertResolver { return alertResolver{g} }
+// VolumeAlert answers the fields of an alert on volume.
+func (g *Graph) VolumeAlert() generated.VolumeAlertResolver { return volumeAlertResolver{g} }
 
-// AlertState answers the fields of where a subject stands.
-func (g *Graph) AlertState() generated.AlertStateResolver { return alertStateResolver{g} }
+// VolumeAlertState answers the fields of where a subject stands against an alert on volume.
+func (g *Graph) VolumeAlertState() generated.VolumeAlertStateResolver {
+	return volumeAlertStateResolver{g}
+}
 
 // AlertFiring answers the fields of a firing in a preview.
 func (g *Graph) AlertFiring() generated.AlertFiringResolver { return alertFiringResolver{g} }
 
-// AlertLogEntry answers the fields of an entry of the log.
-func (g *Graph) AlertLogEntry() generated.AlertLogEntryResolver { return alertLogEntryResolver{g} }
+// VolumeLogEntry answers the fields of an entry of the log of an alert on volume.
+func (g *Graph) VolumeLogEntry() generated.VolumeLogEntryResolver { return volumeLogEntryResolver{g} }
 
 // AlertDelivery answers the fields of a notification at a recipient.
 func (g *Graph) AlertDelivery() generated.AlertDeliveryResolver { return alertDeliveryResolver{g} }
@@ -217,6 +222,12 @@ func (g *Graph) Recipient() generated.RecipientResolver { return recipientResolv
 
 // ConditionAlert answers the fields of an alert on a condition.
 func (g *Graph) ConditionAlert() generated.ConditionAlertResolver { return conditionAlertResolver{g} }
+
+// ConditionAlertState answers the fields of where a subscriber stands against an alert on a
+// condition.
+func (g *Graph) ConditionAlertState() generated.ConditionAlertStateResolver {
+	return conditionAlertStateResolver{g}
+}
 
 // ConditionFiring answers the fields of a firing in a preview of an alert on a condition.
 func (g *Graph) ConditionFiring() generated.ConditionFiringResolver {

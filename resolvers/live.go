@@ -8,8 +8,8 @@ import (
 	"simgraph/domain"
 )
 
-func (s subscriptionResolver) AlertTriggered(ctx context.Context) (<-chan *domain.AlertLogEntry, error) {
-	return followed(ctx, func(scope domain.Scope) (*domain.Stream[*domain.AlertLogEntry], error) {
+func (s subscriptionResolver) AlertTriggered(ctx context.Context) (<-chan domain.AlertLogEntry, error) {
+	return followed(ctx, func(scope domain.Scope) (*domain.Stream[domain.AlertLogEntry], error) {
 		return s.Live.AlertTriggered(ctx, scope)
 	})
 }

@@ -11,8 +11,8 @@ import (
 // notLookedUp are the types of nodes that have no root of their own, and why.
 var notLookedUp = map[string]string{
 	"Company": "there is one: company", "Viewer": "there is one: viewer",
-	"Alert": "alert(alertId:) is an error for what is not there", "ConditionAlert": "an alert",
-	"AlertLogEntry": "an entry of a log that is read as a whole", "ConditionLogEntry": "an entry of a log that is read as a whole",
+	"VolumeAlert": "alert(by:) finds alerts of all kinds", "ConditionAlert": "alert(by:) finds alerts of all kinds",
+	"VolumeLogEntry": "an entry of a log that is read as a whole", "ConditionLogEntry": "an entry of a log that is read as a whole",
 	"MailDelivery": "what was sent is read as a whole", "AlertDelivery": "what was sent is read as a whole", "WebhookDelivery": "what was sent is read as a whole",
 	"OperationResult": "a part of an operation", "Session": "a part of a subscriber, and has no natural key of one part",
 	"FeedElement": "a part of the company", "FeedReject": "a part of the company", "WaitingUsage": "a part of the company",

@@ -51,8 +51,8 @@ var nodeTypes = map[string]nodeType{
 	"Session":           {statistics, (*Graph).sessionNodes},
 	"Group":             {fleet, (*Graph).groupNodes},
 	"Tag":               {fleet, (*Graph).tagNodes},
-	"Alert":             {monitoring, (*Graph).alertNodes},
-	"AlertLogEntry":     {monitoring[:1], (*Graph).alertLogNodes},
+	"VolumeAlert":       {monitoring, (*Graph).alertNodes},
+	"VolumeLogEntry":    {monitoring[:1], (*Graph).alertLogNodes},
 	"Recipient":         {monitoring, (*Graph).recipientNodes},
 	"ConditionAlert":    {monitoring, (*Graph).conditionNodes},
 	"ConditionLogEntry": {monitoring[:1], (*Graph).conditionLogNodes},
@@ -188,12 +188,12 @@ func (g *Graph) groupNodes(ctx context.Context, scope domain.Scope, ids []string
 }
 
 func (g *Graph) alertNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Alerts.FindMany(ctx, scope, numbers(ids))
+	found, err := g.Ports.VolumeAlerts.FindMany(ctx, scope, numbers(ids))
 	return asNodes(found, formatID), err
 }
 
 func (g *Graph) alertLogNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.AlertLog.FindMany(ctx, scope, numbers(ids))
+	found, err := g.Ports.VolumeLog.FindMany(ctx, scope, numbers(ids))
 	return asNodes(found, formatID), err
 }
 

@@ -75,8 +75,8 @@ func TestListsWithoutItemsAreEmptyNotNull(t *testing.T) {
 			t.Errorf("mails: %v", got)
 		}
 	}
-	a := s.mustAsk(t, `{subscribers(first: 100, filter: {kind: {eq: SATELLITE}}) {nodes {tags {name} profiles {id} alerts {usage}}}
-  groups {nodes {alerts {id}}} viewer {groups {id}} company {usageSources {source} usage(start: "2020-01-01T00:00:00Z", end: "2020-01-02T00:00:00Z") {
+	a := s.mustAsk(t, `{subscribers(first: 100, filter: {kind: {eq: SATELLITE}}) {nodes {tags {name} profiles {id} alerts {status}}}
+  groups {nodes {alerts {nodes {id}}}} viewer {groups {id}} company {usageSources {source} usage(start: "2020-01-01T00:00:00Z", end: "2020-01-02T00:00:00Z") {
     series(zeroFill: false) {start} breakdown(by: TAG) {value} topSubscribers {total}}}}`)
 	if text := fmt.Sprint(a.Data); strings.Contains(text, "<nil>") {
 		t.Errorf("null: %s", text)

@@ -48,10 +48,11 @@ var (
 var (
 	countsOfGroup      = relate(field{"Group", "numberOfUsers numberOfSubscribers", apart, ""}, countsByGroup, groupID)
 	subscribersOfGroup = relateBy(field{"Group", "subscribers", apart, ""}, subscribersByGroup, groupID, subscriberArguments)
-	alertsOfGroup      = relate(field{"Group", "alerts", apart, ""}, alertsByGroup, groupID)
+	alertsOfGroup      = relateBy(field{"Group", "alerts", apart, ""}, alertsByGroup, groupID, listingArguments[*domain.Group](domain.AlertFields))
 	groupsOfViewer     = relateGroups(field{"Viewer", "groups", apart, ""}, func(c *domain.Caller) []int64 { return c.Scope.Groups })
 	groupsOfUser       = relateGroups(field{"User", "groups", apart, ""}, func(u *domain.User) []int64 { return u.Groups })
 
+	_ = relateTotals[domain.Alert](field{"AlertConnection", "totalCount", apart, ""})
 	_ = relateTotals[*domain.Subscriber](field{"SubscriberConnection", "totalCount", apart, ""})
 	_ = relateTotals[*model.Session](field{"SessionConnection", "totalCount", apart, ""})
 	_ = relateTotals[*carrier.Command](field{"CommandConnection", "totalCount", apart, ""})
@@ -62,36 +63,40 @@ var (
 
 // The fields of alerts, their log and their recipients.
 var (
-	subscriberOfAlert = relate(field{"Alert", "subscriber", rides, ""}, subscribersByKey,
-		func(a *domain.Alert) (int64, bool) { return optional(a.SubscriberKey) })
-	groupOfAlert = relate(field{"Alert", "group", rides, ""}, groupsByID,
-		func(a *domain.Alert) (int64, bool) { return optional(a.GroupID) })
-	exceededOfAlert = relate(field{"Alert", "status numberExceeded", apart, ""}, exceededByAlert, alertID)
-	subjectsOfAlert = relateBy(field{"Alert", "subjects", apart, ""}, statesByAlert, alertID, pageArguments)
+	subscriberOfAlert = relate(field{"VolumeAlert", "subscriber", rides, ""}, subscribersByKey,
+		func(a *domain.VolumeAlert) (int64, bool) { return optional(a.SubscriberKey) })
+	groupOfAlert = relate(field{"VolumeAlert", "group", rides, ""}, groupsByID,
+		func(a *domain.VolumeAlert) (int64, bool) { return optional(a.GroupID) })
+	firedOfAlert    = relate(field{"VolumeAlert", "status numberFired", apart, ""}, firedByAlert, alertID)
+	subjectsOfAlert = relateBy(field{"VolumeAlert", "subjects", apart, ""}, statesByAlert, alertID, pageArguments)
 
-	subscriberOfState = relate(field{"AlertState", "subscriber", rides, ""}, subscribersByKey,
-		func(s *domain.AlertState) (int64, bool) { return optional(s.SubscriberKey) })
-	groupOfState = relate(field{"AlertState", "group", rides, ""}, groupsByID,
-		func(s *domain.AlertState) (int64, bool) { return optional(s.GroupID) })
+	subscriberOfState = relate(field{"VolumeAlertState", "subscriber", rides, ""}, subscribersByKey,
+		func(s *domain.VolumeAlertState) (int64, bool) { return optional(s.SubscriberKey) })
+	groupOfState = relate(field{"VolumeAlertState", "group", rides, ""}, groupsByID,
+		func(s *domain.VolumeAlertState) (int64, bool) { return optional(s.GroupID) })
 	subscriberOfFiring = relate(field{"AlertFiring", "subscriber", apart, ""}, subscribersByKey,
 		func(f *domain.AlertFiring) (int64, bool) { return optional(f.SubscriberKey) })
 	groupOfFiring = relate(field{"AlertFiring", "group", apart, ""}, groupsByID,
 		func(f *domain.AlertFiring) (int64, bool) { return optional(f.GroupID) })
 
-	alertOfEntry = relate(field{"AlertLogEntry", "alert", rides, ""}, alertsByID,
-		func(e *domain.AlertLogEntry) (int64, bool) { return e.AlertID, true })
-	subscriberOfEntry = relate(field{"AlertLogEntry", "subscriber", rides, ""}, subscribersByKey,
-		func(e *domain.AlertLogEntry) (int64, bool) { return optional(e.SubscriberKey) })
-	groupOfEntry = relate(field{"AlertLogEntry", "group", rides, ""}, groupsByID,
-		func(e *domain.AlertLogEntry) (int64, bool) { return optional(e.TargetGroupID) })
-	silenceOfEntry = relate(field{"AlertLogEntry", "silence", rides, ""}, silencesByID,
-		func(e *domain.AlertLogEntry) (int64, bool) { return optional(e.SilenceID) })
-	deliveriesOfEntry = relate(field{"AlertLogEntry", "deliveries", apart, ""}, deliveries, (*domain.AlertLogEntry).Notified)
+	alertOfEntry = relate(field{"VolumeLogEntry", "alert", rides, ""}, alertsByID,
+		func(e *domain.VolumeLogEntry) (int64, bool) { return e.AlertID, true })
+	subscriberOfEntry = relate(field{"VolumeLogEntry", "subscriber", rides, ""}, subscribersByKey,
+		func(e *domain.VolumeLogEntry) (int64, bool) { return optional(e.SubscriberKey) })
+	groupOfEntry = relate(field{"VolumeLogEntry", "group", rides, ""}, groupsByID,
+		func(e *domain.VolumeLogEntry) (int64, bool) { return optional(e.TargetGroupID) })
+	silenceOfEntry = relate(field{"VolumeLogEntry", "silence", rides, ""}, silencesByID,
+		func(e *domain.VolumeLogEntry) (int64, bool) { return optional(e.SilenceID) })
+	deliveriesOfEntry = relate(field{"VolumeLogEntry", "deliveries", apart, ""}, deliveries, (*domain.VolumeLogEntry).Notified)
 
 	subscriberOfCondition = relate(field{"ConditionAlert", "subscriber", rides, ""}, subscribersByKey,
 		func(a *condition.Alert) (int64, bool) { return optional(a.SubscriberKey) })
 	groupOfCondition = relate(field{"ConditionAlert", "group", rides, ""}, groupsByID,
 		func(a *condition.Alert) (int64, bool) { return optional(a.GroupID) })
+	firedOfCondition = relate(field{"ConditionAlert", "status numberFired", apart, ""}, firedByCondition,
+		func(a *condition.Alert) (int64, bool) { return a.AlertID, true })
+	subscriberOfConditionState = relate(field{"ConditionAlertState", "subscriber", rides, ""}, subscribersByKey,
+		func(s *condition.AlertState) (int64, bool) { return s.SubscriberKey, true })
 	subscriberOfPast = relate(field{"ConditionFiring", "subscriber", apart, ""}, subscribersByKey,
 		func(f *condition.Firing) (int64, bool) { return optional(f.SubscriberKey) })
 	groupOfPast = relate(field{"ConditionFiring", "group", apart, ""}, groupsByID,
@@ -175,7 +180,7 @@ func groupID(g *domain.Group) (int64, bool) { return g.GroupID, true }
 
 func tagName(t *domain.TagName) (domain.TagName, bool) { return *t, true }
 
-func alertID(a *domain.Alert) (int64, bool) { return a.AlertID, true }
+func alertID(a *domain.VolumeAlert) (int64, bool) { return a.AlertID, true }
 
 func subjectOf(u *model.Usage) (domain.Subject, bool) { return u.Of, true }
 

@@ -23,10 +23,10 @@ var notRelations = strings.Fields(`
 	Subscriber.id Subscriber.networkState Subscriber.operator Subscriber.parent Subscriber.usage RelatedItems.parent RelatedItems.profiles
 	Company.id Viewer.id User.id AccessKey.id Operator.id Tariff.id AuditEntry.id Group.id Group.usage Tag.id Tag.usage Viewer.company Viewer.isRestricted Viewer.permissions User.permissions
 	AccessKey.scopes Company.currentPeriod Company.usage
-	Alert.id Alert.company AlertState.alert AlertState.period AlertState.lower AlertState.upper AlertFiring.period AlertPreview.firings
+	VolumeAlert.id VolumeAlert.company VolumeAlertState.alert VolumeAlertState.period VolumeAlertState.lower VolumeAlertState.upper ConditionAlertState.alert ConditionAlertState.group AlertFiring.period AlertPreview.firings
 	AlertExplanation.state AlertExplanation.lower AlertExplanation.upper BoundaryExplanation.state BoundaryExplanation.entry
-	Company.country Session.id Session.visitedNetwork Session.cell RadioCell.network Session.otherSources FeedElement.packets FeedElement.id FeedReject.id WaitingUsage.id VisitedNetwork.country AlertLogEntry.id AlertLogEntry.period AlertLogEntry.isNotified Recipient.id Recipient.alertIds Recipient.groupIds Usage.period Usage.previous
-	UsageRecorded.subscriber AuditEntry.changes ConditionAlert.id ConditionAlert.silentHours ConditionAlert.sourceSilentMinutes ConditionAlert.sessionsPerHour ConditionAlert.forecastBytes ConditionAlert.changesOf
+	Company.country Session.id Session.visitedNetwork Session.cell RadioCell.network Session.otherSources FeedElement.packets FeedElement.id FeedReject.id WaitingUsage.id VisitedNetwork.country VolumeLogEntry.id VolumeLogEntry.period VolumeLogEntry.isNotified Recipient.id Recipient.alertIds Recipient.groupIds Usage.period Usage.previous
+	UsageRecorded.subscriber AuditEntry.changes ConditionAlert.id ConditionAlert.company ConditionAlert.silentHours ConditionAlert.sourceSilentMinutes ConditionAlert.sessionsPerHour ConditionAlert.forecastBytes ConditionAlert.changesOf
 	ConditionLogEntry.id ConditionLogEntry.alertId ConditionLogEntry.trait ConditionExplanation.entry ConditionPreview.days ConditionPreview.firings Silence.id MailDelivery.id AlertDelivery.id Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Silence.weekly Silence.isActive Silence.isEnded Silence.occurrences Webhook.id Webhook.eventTypes Webhook.alertIds Webhook.groupIds Webhook.tagNames WebhookDelivery.id WebhookDelivery.payload WebhookDelivery.lastAnswer
 	Operation.id OperationResult.id OperationResult.changes Command.id
 	Source.id Source.counts SourceReject.id SourceProfile.fields SourceProfile.dateFormats PreviewedRecord.record`)
@@ -84,7 +84,7 @@ func TestNothingIsLoadedForRefusedFields(t *testing.T) {
 	s.caller = &poor
 	for _, field := range []string{
 		`usage {totals {total} topSubscribers {subscriber {group {name}}}}`,
-		`alerts {alert {numberExceeded} subscriber {tags {name}}}`,
+		`alerts {alert {numberFired} subscriber {tags {name}}}`,
 	} {
 		r := s.ask(t, `{subscribers(first: 5) {nodes {physicalId `+field+`}}}`)
 		if r.Statements != 1 || len(r.Errors) != 5 || r.code() != "FORBIDDEN" {

@@ -52,13 +52,19 @@ var (
 	})
 	totalsByTag = loadingPart(func(g *Graph) manyOf[domain.TagName, int, domain.Listing] { return g.Subscribers.CountOfTags })
 
-	alertsByID         = loading(func(g *Graph) many[int64, *domain.Alert] { return g.Alerts.FindMany })
-	exceededByAlert    = loading(func(g *Graph) many[int64, int] { return g.Alerts.Exceeded })
-	statesByAlert      = loadingPage(func(g *Graph) manyOf[int64, []*domain.AlertState, domain.Page] { return g.Alerts.SubjectsOf })
-	statesBySubscriber = loading(func(g *Graph) many[int64, []*domain.AlertState] { return g.Alerts.WatchingSubscribers })
-	alertsByGroup      = loading(func(g *Graph) many[int64, []*domain.Alert] { return g.Alerts.OfGroups })
+	alertsByID    = loading(func(g *Graph) many[int64, *domain.VolumeAlert] { return g.VolumeAlerts.FindMany })
+	firedByAlert  = loading(func(g *Graph) many[int64, int] { return g.VolumeAlerts.Fired })
+	statesByAlert = loadingPage(func(g *Graph) manyOf[int64, []*domain.VolumeAlertState, domain.Page] {
+		return g.VolumeAlerts.SubjectsOf
+	})
+	statesBySubscriber = loadingBy(func(ctx context.Context, l *loaders, keys []int64, _ none) (map[int64][]domain.AlertState, error) {
+		return statesOfSubscribers(ctx, l, keys)
+	})
+	alertsByGroup      = loadingPart(func(g *Graph) manyOf[int64, domain.Slice[domain.Alert], domain.Listing] { return g.Alerts.OfGroups })
+	alertTotalsByGroup = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Alerts.CountOfGroups })
+	firedByCondition   = loading(func(g *Graph) many[int64, int] { return g.Conditions.Fired })
 	conditionsByID     = loading(func(g *Graph) many[int64, *condition.Alert] { return g.Conditions.FindMany })
-	deliveries         = loading(func(g *Graph) many[domain.Notified, []*domain.AlertDelivery] { return g.AlertLog.Deliveries })
+	deliveries         = loading(func(g *Graph) many[domain.Notified, []*domain.AlertDelivery] { return g.VolumeLog.Deliveries })
 	silencesByID       = loading(func(g *Graph) many[int64, *silence.Silence] { return g.Silences.FindMany })
 	recipientsByID     = loading(func(g *Graph) many[int64, *domain.Recipient] { return g.Recipients.FindMany })
 	webhooksByID       = loading(func(g *Graph) many[int64, *webhook.Endpoint] { return g.Webhooks.FindMany })

@@ -15,6 +15,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/access"
+	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
@@ -67,7 +68,7 @@ func newStack(t testing.TB) *stack {
 	t.Cleanup(func() { _ = pool.Close() })
 	records := usage.New(pool, nil, usage.Options{Now: clock})
 	access := access.New(pool)
-	alerts, recipients := db.NewAlerts(pool, clock), db.NewRecipients(pool, clock)
+	alerts, recipients := db.NewVolumeAlerts(pool, clock), db.NewRecipients(pool, clock)
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock})
 	load(t, bundle.Stores{
 		Importer: db.NewImporter(pool), Companies: companies.New(pool), Usage: records,
@@ -76,7 +77,7 @@ func newStack(t testing.TB) *stack {
 	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		Alerts: alerts, AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Audit: audit.NewLog(pool),
+		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
 		Webhooks:   endpoints,
 		Commands:   carrier.New(pool, endpoints, clock),

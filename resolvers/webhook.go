@@ -108,7 +108,7 @@ func (g *Graph) mustShow(ctx context.Context, scope domain.Scope, alerts, groups
 // mustShowAlerts returns NotFound for the first number that is none of an alert, on volume
 // or on a condition, which the scope shows.
 func (g *Graph) mustShowAlerts(ctx context.Context, scope domain.Scope, alerts []int64) error {
-	onVolume, err := g.Ports.Alerts.FindMany(ctx, scope, alerts)
+	onVolume, err := g.Ports.VolumeAlerts.FindMany(ctx, scope, alerts)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"simgraph/db"
 	keys "simgraph/db/access"
+	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/condition"
@@ -45,22 +46,24 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 	store := keys.New(pool)
 	gate := access.NewGate(store, time.Now)
 	graph := resolvers.New(resolvers.Ports{
-		Subscribers: db.NewSubscribers(pool),
-		Groups:      db.NewGroups(pool),
-		Tags:        db.NewTags(pool),
-		Catalogue:   db.NewCatalogue(pool),
-		Access:      store,
-		Usage:       usageStore(pool),
-		Analytics:   usage.NewAnalytics(usageStore(pool)),
-		Sessions:    feed.NewSessions(pool),
-		Feed:        feed.NewState(pool),
-		Alerts:      db.NewAlerts(pool, clock),
-		AlertLog:    db.NewAlertLog(pool),
-		Conditions:  condition.New(pool, time.Now),
-		Silences:    silence.New(pool, time.Now),
-		Deliveries:  delivery.New(pool),
-		Recipients:  db.NewRecipients(pool, clock),
-		Audit:       audit.NewLog(pool),
+		Subscribers:  db.NewSubscribers(pool),
+		Groups:       db.NewGroups(pool),
+		Tags:         db.NewTags(pool),
+		Catalogue:    db.NewCatalogue(pool),
+		Access:       store,
+		Usage:        usageStore(pool),
+		Analytics:    usage.NewAnalytics(usageStore(pool)),
+		Sessions:     feed.NewSessions(pool),
+		Feed:         feed.NewState(pool),
+		VolumeAlerts: db.NewVolumeAlerts(pool, clock),
+		Alerts:       alert.NewAlerts(pool),
+		AlertLog:     alert.NewLog(pool),
+		VolumeLog:    db.NewVolumeLog(pool),
+		Conditions:   condition.New(pool, time.Now),
+		Silences:     silence.New(pool, time.Now),
+		Deliveries:   delivery.New(pool),
+		Recipients:   db.NewRecipients(pool, clock),
+		Audit:        audit.NewLog(pool),
 	}, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	engine := transport.New(graph.Schema(), transport.Config{

@@ -23,7 +23,7 @@ func TestWritesTellTheAuditLogWhatTheyChanged(t *testing.T) {
 	ctx := t.Context()
 	start := len(fleettest.AuditOf(t, log, fleettest.Acme))
 	subscribers, groups, tags := db.NewSubscribers(pool), db.NewGroups(pool), db.NewTags(pool)
-	alerts, recipients := db.NewAlerts(pool, time.Now), db.NewRecipients(pool, time.Now)
+	alerts, recipients := db.NewVolumeAlerts(pool, time.Now), db.NewRecipients(pool, time.Now)
 	ids := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(ctx, fleettest.All, domain.Listing{Page: domain.Page{Limit: 2}, Projection: fleettest.EveryField})).Items
 	one, two := ids[0].PhysicalID, ids[1].PhysicalID
 
@@ -36,9 +36,9 @@ func TestWritesTellTheAuditLogWhatTheyChanged(t *testing.T) {
 	if err := tags.Detach(ctx, by, "mine", []string{two}); err != nil {
 		t.Fatal(err)
 	}
-	alert := fleettest.Must[*domain.Alert](t)(alerts.Create(ctx, by, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 1, UpperThreshold: 2}))
-	fleettest.Must[*domain.Alert](t)(alerts.Edit(ctx, by, alert.AlertID, domain.AlertEdit{UpperThreshold: new(int64(3))}))
-	fleettest.Must[*domain.Alert](t)(alerts.Remove(ctx, by, alert.AlertID))
+	alert := fleettest.Must[*domain.VolumeAlert](t)(alerts.Create(ctx, by, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 1, UpperThreshold: 2}))
+	fleettest.Must[*domain.VolumeAlert](t)(alerts.Edit(ctx, by, alert.AlertID, domain.AlertEdit{UpperThreshold: new(int64(3))}))
+	fleettest.Must[*domain.VolumeAlert](t)(alerts.Remove(ctx, by, alert.AlertID))
 
 	var got []string
 	for _, e := range fleettest.AuditOf(t, log, fleettest.Acme)[start:] {

@@ -411,7 +411,7 @@ func TestTheAlertsOfAnOperationAreOneNotification(t *testing.T) {
 	scope := domain.Whole(1)
 	_, err := db.NewRecipients(f.pool, clock).Create(t.Context(), scope, "noc@acme.example", domain.Choice{})
 	f.try(err)
-	_, err = db.NewAlerts(f.pool, clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 5, UpperThreshold: 1 << 40})
+	_, err = db.NewVolumeAlerts(f.pool, clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 5, UpperThreshold: 1 << 40})
 	f.try(err)
 	f.pool.MustExec(`INSERT INTO subscriber_periods (company_id, period_start, subscriber_key, mobile_originated, mobile_terminated, last_seen)
 SELECT 1, '2026-11-01Z', key, 100, 0, '2026-11-02Z' FROM subscribers`)

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/alert"
 	store "simgraph/db/condition"
 	"simgraph/db/dbtest"
 	"simgraph/db/usage"
@@ -105,13 +106,26 @@ func silentFor(hours int64) condition.Condition {
 	return condition.Condition{Kind: condition.Silent, Bound: hours}
 }
 
+func toBe(c condition.Condition) condition.Edit { return condition.Edit{Condition: &c} }
+
+// entries are those of alerts on conditions, the newest first.
+func (f *fixture) entries() (found []*condition.Entry) {
+	f.Helper()
+	slice, err := alert.NewLog(f.pool).List(f.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100_000}})
+	f.must(err)
+	for _, of := range slice.Items {
+		if entry, is := of.(*condition.Entry); is {
+			found = append(found, entry)
+		}
+	}
+	return found
+}
+
 // log returns the entries in words, the oldest first.
 func (f *fixture) log() []string {
 	f.Helper()
-	slice, err := f.conditions.Log(f.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100}})
-	f.must(err)
 	words := []string{}
-	for _, e := range slices.Backward(slice.Items) {
+	for _, e := range slices.Backward(f.entries()) {
 		who := strings.TrimSuffix(e.Source+"/"+e.NAS, "/")
 		if e.SubscriberKey != nil {
 			who = fmt.Sprintf("p%d", *e.SubscriberKey)

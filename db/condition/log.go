@@ -5,7 +5,6 @@ import (
 
 	"github.com/lib/pq"
 
-	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/condition"
@@ -25,17 +24,6 @@ LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_
 WHERE ` + visibleConditionLog + ` AND l.entry_id = ANY($3)`
 )
 
-// logColumns are where the fields of condition.LogFields live.
-var logColumns = map[string]keyset.Column{
-	"entryId":    {SQL: "l.entry_id"},
-	"alertId":    {SQL: "l.alert_id"},
-	"kind":       {SQL: "l.kind"},
-	"state":      {SQL: "l.state"},
-	"physicalId": {SQL: "s.physical_id", Nullable: true},
-	"isOpen":     {SQL: "l.is_open"},
-	"createdAt":  {SQL: "l.date_created"},
-}
-
 // FindEntries implements condition.Alerts.
 func (s *Store) FindEntries(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*condition.Entry, error) {
 	rows, err := pg.SelectAll[condition.Entry](ctx, s.pool, findConditionLog, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
@@ -43,27 +31,4 @@ func (s *Store) FindEntries(ctx context.Context, scope domain.Scope, ids []int64
 		return nil, err
 	}
 	return pg.Keyed(rows, func(of *condition.Entry) int64 { return of.EntryID }), nil
-}
-
-func newLogList(scope domain.Scope) *keyset.List {
-	entry, _ := condition.LogFields.Find("entryId")
-	return keyset.New(func(field string) keyset.Column { return logColumns[field] }, entry, scope.Company, pg.GroupsOf(scope))
-}
-
-type logRow struct {
-	condition.Entry
-	keyset.Keyed
-}
-
-// Log implements condition.Alerts.
-func (s *Store) Log(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*condition.Entry], error) {
-	sql := `SELECT ` + conditionLogSelect + `, {cursor} AS cursor_keys` + fromConditionLog + ` WHERE ` + visibleConditionLog
-	return keyset.Rows(ctx, s.pool, newLogList(scope), sql, listing.InOrder(condition.LogOrder()), func(row *logRow) *condition.Entry { return &row.Entry })
-}
-
-// CountLog implements condition.Alerts.
-func (s *Store) CountLog(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	l := newLogList(scope)
-	sql := `SELECT count(*)` + fromConditionLog + ` WHERE ` + visibleConditionLog + ` AND ` + l.Filter(listing.Filter)
-	return pg.Count(ctx, s.pool, sql, l.Args...)
 }

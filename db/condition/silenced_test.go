@@ -43,11 +43,9 @@ func TestAnEndIsSilencedAsItsBegin(t *testing.T) {
 	f.must(err)
 	f.record(2, "gw")
 	f.pass(time.Minute) // 2 is back
-	slice, err := f.conditions.Log(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100}})
-	f.must(err)
-	log := db.NewAlertLog(f.pool)
+	log := db.NewVolumeLog(f.pool)
 	got := map[string]string{}
-	for _, e := range slice.Items {
+	for _, e := range f.entries() {
 		notified, _ := e.Notified()
 		of, err := log.Deliveries(t.Context(), scope, []domain.Notified{notified})
 		f.must(err)

@@ -13,11 +13,9 @@ import (
 	"simgraph/db"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
-	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/condition"
-	"simgraph/domain/query"
 )
 
 // Store keeps alerts on conditions in PostgreSQL.
@@ -45,26 +43,14 @@ LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_
 	// visibleConditions is the condition that a scope ($1, $2) shows the alert.
 	visibleConditions = `a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2))`
 	conditionSelect   = `a.alert_id, a.rule_type, COALESCE(s.subscriber_id, a.group_id::text, '') AS target, a.subscriber_key, a.group_id,
-  a.kind, a.bound, a.traits AS of, a.revision, a.armed_at, a.date_created`
+  a.kind, a.bound, a.traits AS of, a.revision, a.armed_at, a.date_created, a.name, a.description`
 	findConditions = `SELECT ` + conditionSelect + fromConditions + `
 WHERE ` + visibleConditions + ` AND a.alert_id = ANY($3)`
 )
 
-// alertColumns are where the fields of condition.Fields live.
-var alertColumns = map[string]keyset.Column{
-	"alertId": {SQL: "a.alert_id"}, "ruleType": {SQL: "a.rule_type"}, "target": {SQL: "COALESCE(s.subscriber_id, a.group_id::text, '')"},
-	"kind": {SQL: "a.kind"}, "createdAt": {SQL: "a.date_created"},
-}
-
-func newAlertList(scope domain.Scope) *keyset.List {
-	key, _ := condition.Fields.Find("alertId")
-	return keyset.New(func(field string) keyset.Column { return alertColumns[field] }, key, scope.Company, pg.GroupsOf(scope))
-}
-
 type alertRow struct {
 	condition.Alert
 	Of pg.TextList[condition.Trait]
-	keyset.Keyed
 }
 
 func (r *alertRow) alert() *condition.Alert {
@@ -96,25 +82,11 @@ func find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id in
 	return nil, domain.NotFound("alertId", "alert on a condition", pg.FormatInt(id))
 }
 
-// List implements condition.Alerts.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*condition.Alert], error) {
-	key, _ := condition.Fields.Find("alertId")
-	sql := `SELECT ` + conditionSelect + `, {cursor} AS cursor_keys` + fromConditions + ` WHERE ` + visibleConditions
-	return keyset.Rows(ctx, s.pool, newAlertList(scope), sql, listing.InOrder([]query.Order{{Field: key}}), (*alertRow).alert)
-}
-
-// Count implements condition.Alerts.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	l := newAlertList(scope)
-	sql := `SELECT count(*)` + fromConditions + ` WHERE ` + visibleConditions + ` AND ` + l.Filter(listing.Filter)
-	return pg.Count(ctx, s.pool, sql, l.Args...)
-}
-
 const (
 	countAll        = `SELECT count(*) FROM condition_alerts WHERE company_id = $1`
 	insertCondition = `
-INSERT INTO condition_alerts (company_id, alert_id, rule_type, subscriber_key, group_id, kind, bound, traits, armed_at, date_created)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`
+INSERT INTO condition_alerts (company_id, alert_id, rule_type, subscriber_key, group_id, kind, bound, traits, armed_at, date_created, name, description)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11)`
 	// dueNow gives the company its next turn at once.
 	dueNow = `
 INSERT INTO condition_turns (company_id, due_at) VALUES ($1, '-infinity')
@@ -161,7 +133,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec condition.S
 			return nil, err
 		}
 		_, err = tx.ExecContext(ctx, insertCondition, scope.Company, id, spec.RuleType, target.SubscriberKey, target.GroupID, spec.Kind, spec.Bound,
-			traitsOf(spec.Traits), s.moment())
+			traitsOf(spec.Traits), s.moment(), spec.Name, spec.Description)
 		if err != nil {
 			return nil, err
 		}
@@ -176,13 +148,16 @@ func traitsOf(traits []condition.Trait) pq.StringArray {
 	return append(pq.StringArray{}, pg.Pluck(traits, func(t condition.Trait) string { return string(t) })...)
 }
 
-const editCondition = `
+const (
+	editConditionWords = `UPDATE condition_alerts SET name = $3, description = $4 WHERE company_id = $1 AND alert_id = $2`
+	editCondition      = `
 UPDATE condition_alerts SET bound = $3, traits = $4, revision = revision + 1, armed_at = $5
 WHERE company_id = $1 AND alert_id = $2`
+)
 
 // Edit implements condition.Alerts.
-func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, to condition.Condition) (edited *condition.Alert, err error) {
-	if err := to.Check(); err != nil {
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit condition.Edit) (edited *condition.Alert, err error) {
+	if err := edit.Check(); err != nil {
 		return nil, err
 	}
 	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
@@ -190,23 +165,40 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, to condi
 		if err != nil {
 			return nil, err
 		}
-		if before.Kind != to.Kind {
-			return nil, domain.Invalid("condition", "the alert %d stays one of the kind %q: delete it and make another", id, before.Kind)
-		}
 		edited = before
-		if describe(before) == describe(&condition.Alert{Kind: to.Kind, Bound: to.Bound, Traits: to.Traits}) {
-			return nil, nil
+		words := edit.AlertWordsEdit.Apply(before.AlertWords)
+		renamed := len(domain.AlertWordsChanges(before.AlertWords, words)) > 0
+		if renamed {
+			if _, err := pg.Affected(ctx, tx, editConditionWords, scope.Company, id, words.Name, words.Description); err != nil {
+				return nil, err
+			}
 		}
-		if _, err := pg.Affected(ctx, tx, editCondition, scope.Company, id, to.Bound, traitsOf(to.Traits), s.moment()); err != nil {
-			return nil, err
-		}
-		if _, err := pg.Affected(ctx, tx, closeEpisodes, scope.Company, id); err != nil {
+		rearmed, err := s.rearm(ctx, tx, scope, before, edit.Condition)
+		if err != nil || !renamed && !rearmed {
 			return nil, err
 		}
 		edited, err = find(ctx, tx, scope, id)
 		return entryOf(domain.AuditAlertEdit, before, edited), err
 	})
 	return edited, err
+}
+
+// rearm gives an alert another condition of its kind, and reports whether it is another.
+func (s *Store) rearm(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, of *condition.Alert, to *condition.Condition) (bool, error) {
+	if to == nil {
+		return false, nil
+	}
+	if of.Kind != to.Kind {
+		return false, domain.Invalid("condition", "the alert %d stays one of the kind %q: delete it and make another", of.AlertID, of.Kind)
+	}
+	if describe(of) == describe(&condition.Alert{Kind: to.Kind, Bound: to.Bound, Traits: to.Traits}) {
+		return false, nil
+	}
+	if _, err := pg.Affected(ctx, tx, editCondition, scope.Company, of.AlertID, to.Bound, traitsOf(to.Traits), s.moment()); err != nil {
+		return false, err
+	}
+	_, err := pg.Affected(ctx, tx, closeEpisodes, scope.Company, of.AlertID)
+	return true, err
 }
 
 const (
@@ -256,7 +248,15 @@ func entryOf(action string, before, after *condition.Alert) *domain.AuditEntry {
 			changes = append(changes, domain.Changed(field.name, field.of(before), field.of(after))...)
 		}
 	}
+	changes = append(changes, domain.AlertWordsChanges(wordsOf(before), wordsOf(after))...)
 	return &domain.AuditEntry{Action: action, SubjectType: "Alert", SubjectID: pg.FormatInt(of.AlertID), Changes: changes}
+}
+
+func wordsOf(a *condition.Alert) domain.AlertWords {
+	if a == nil {
+		return domain.AlertWords{}
+	}
+	return a.AlertWords
 }
 
 // describe returns the condition of an alert in words.

@@ -106,7 +106,7 @@ func (m *turns) watch(of domain.RuleType, c condition.Condition) {
 // edit makes the condition of an alert another one, or the same.
 func (m *turns) edit(w *watched, to condition.Condition) {
 	m.Helper()
-	_, err := m.conditions.Edit(m.Context(), scope, w.id, to)
+	_, err := m.conditions.Edit(m.Context(), scope, w.id, condition.Edit{Condition: &to})
 	m.must(err)
 	if w.Bound == to.Bound && slices.Equal(w.Traits, to.Traits) {
 		return
@@ -195,10 +195,8 @@ func (m *turns) together() {
 
 func (m *turns) compare() {
 	m.Helper()
-	all, err := m.conditions.Log(m.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100_000}})
-	m.must(err)
 	got := []string{}
-	for _, e := range all.Items {
+	for _, e := range m.entries() {
 		if e.Kind != condition.SourceSilent { // the reference knows no sources
 			got = append(got, inWords(e))
 		}

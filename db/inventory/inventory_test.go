@@ -208,7 +208,7 @@ func TestAMoveCountsFromNowAndFiresAlertsOnce(t *testing.T) {
 			t.Fatal(answers, err)
 		}
 	}
-	alerts := db.NewAlerts(f.pool, clock)
+	alerts := db.NewVolumeAlerts(f.pool, clock)
 	_, err := alerts.Create(t.Context(), f.scope, domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 50, UpperThreshold: 1000})
 	f.try(err)
 	_, err = db.NewRecipients(f.pool, clock).Create(t.Context(), f.scope, "ops@acme.example", domain.Choice{})

@@ -15,6 +15,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db"
+	"simgraph/db/alert"
 	"simgraph/db/announce"
 	"simgraph/db/bulk"
 	"simgraph/db/companies"
@@ -38,7 +39,7 @@ type Store struct {
 	pool        *sqlx.DB
 	url         string
 	log         *slog.Logger
-	alertLog    *db.AlertLog
+	alertLog    *alert.Log
 	subscribers *db.Subscribers
 	operations  *bulk.Store
 	hub         hub
@@ -55,7 +56,7 @@ var (
 // url, not through a pooler.
 func New(pool *sqlx.DB, url string, log *slog.Logger) *Store {
 	return &Store{
-		pool: pool, url: url, log: log, alertLog: db.NewAlertLog(pool), subscribers: db.NewSubscribers(pool),
+		pool: pool, url: url, log: log, alertLog: alert.NewLog(pool), subscribers: db.NewSubscribers(pool),
 		operations: bulk.New(pool, bulk.Options{Log: log}), hub: newHub(), lease: uuid.Must(uuid.NewV7()),
 	}
 }
@@ -127,9 +128,13 @@ func listenAddress(address string) (string, error) {
 }
 
 const notifiedSince = `
-SELECT DISTINCT l.notification_id
+SELECT l.notification_id
 FROM alert_log l
-WHERE l.company_id = $1 AND l.date_created >= $2 AND l.notification_id IS NOT NULL`
+WHERE l.company_id = $1 AND l.date_created >= $2 AND l.notification_id IS NOT NULL
+UNION
+SELECT l.notification_id
+FROM condition_log l
+WHERE l.company_id = $1 AND l.date_created >= $2`
 
 // reconnected makes up for what was announced while nobody listened: what fired
 // stands in the log, the rest is lost, so its streams fail.
@@ -148,10 +153,10 @@ func (l *Store) reconnected(ctx context.Context, lastNotice time.Time) {
 }
 
 // AlertTriggered implements domain.Live.
-func (l *Store) AlertTriggered(ctx context.Context, scope domain.Scope) (*domain.Stream[*domain.AlertLogEntry], error) {
+func (l *Store) AlertTriggered(ctx context.Context, scope domain.Scope) (*domain.Stream[domain.AlertLogEntry], error) {
 	backlog := newBacklog[uuid.UUID, struct{}](maxAlertBacklog, nil)
 	leave := l.hub.alerts.join(scope.Company, backlog)
-	return follow(ctx, backlog, leave, func(ctx context.Context, fired []uuid.UUID, _ []struct{}) ([]*domain.AlertLogEntry, error) {
+	return follow(ctx, backlog, leave, func(ctx context.Context, fired []uuid.UUID, _ []struct{}) ([]domain.AlertLogEntry, error) {
 		return l.alertLog.OfNotifications(ctx, scope, fired)
 	}), nil
 }

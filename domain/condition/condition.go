@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"simgraph/domain"
-	"simgraph/domain/query"
 )
 
 const (
@@ -28,22 +27,17 @@ const (
 )
 
 // Kind is what an alert notices.
-type Kind string
+type Kind = domain.AlertKind
 
 // The kinds.
 const (
-	// Silent: neither usage nor a session for a number of hours.
-	Silent Kind = "silent"
-	// Storm: more sessions than a number began within an hour of the clock (UTC).
-	Storm Kind = "storm"
-	// Forecast: usage will exceed a number of bytes by the end of the billing period.
-	Forecast Kind = "forecast"
-	// Change: a value that the network reports became another.
-	Change Kind = "change"
-	// SourceSilent: a network element, or a source of usage as a whole, has reported nothing
-	// for too long, see Patience. It is logged without an alert, of which one of this kind
-	// shortens how long that is.
-	SourceSilent Kind = "source"
+	Silent   = domain.KindSilent
+	Storm    = domain.KindStorm
+	Forecast = domain.KindForecast
+	Change   = domain.KindChange
+	// SourceSilent is logged without an alert, of which one of this kind shortens how long a
+	// source may be silent: see Patience.
+	SourceSilent = domain.KindSourceSilent
 )
 
 // Kinds are all of them.
@@ -86,7 +80,28 @@ type Alert struct {
 	Revision    int
 	ArmedAt     time.Time
 	DateCreated time.Time
+	domain.AlertWords
 }
+
+// Number implements domain.Alert.
+func (a *Alert) Number() int64 { return a.AlertID }
+
+// AlertState is where a subscriber stands against an alert on a condition.
+type AlertState struct {
+	Alert         *Alert
+	SubscriberKey int64
+	// Since is when the alert fired first in the current billing period, or before and it
+	// lasts; nil while it is armed.
+	Since *time.Time
+	// IsOpen reports whether it lasts: a silence that is not over.
+	IsOpen bool
+}
+
+// Number implements domain.AlertState.
+func (s *AlertState) Number() int64 { return s.Alert.AlertID }
+
+// Status is Fired where the alert has fired.
+func (s *AlertState) Status() domain.AlertStatus { return domain.StatusOf(s.Since != nil) }
 
 // Condition is what an alert notices, without its target.
 type Condition struct {
@@ -101,11 +116,29 @@ type Spec struct {
 	// Target is as in domain.AlertSpec.
 	Target string
 	Condition
+	domain.AlertWords
+}
+
+// Edit is what changes on an alert.
+type Edit struct {
+	// Condition is of the kind that the alert has; nil leaves what it notices.
+	Condition *Condition
+	domain.AlertWordsEdit
+}
+
+// Check rejects an edit that no alert can take.
+func (e *Edit) Check() error {
+	if e.Condition != nil {
+		if err := e.Condition.Check(); err != nil {
+			return err
+		}
+	}
+	return e.AlertWords.Check()
 }
 
 // Check rejects what no alert can be. Whether the target exists is for the store to find.
 func (s *Spec) Check() error {
-	volume := domain.AlertSpec{RuleType: s.RuleType, Target: s.Target}
+	volume := domain.AlertSpec{RuleType: s.RuleType, Target: s.Target, AlertWords: s.AlertWords}
 	if err := volume.Check(); err != nil {
 		return err
 	}
@@ -173,6 +206,9 @@ func (e *Entry) Notified() (domain.Notified, bool) {
 	return domain.NewNotified(e.NotificationID, e.EntryID, e.SilenceID)
 }
 
+// IsNotified reports that each entry is told, unless it is silenced.
+func (*Entry) IsNotified() bool { return true }
+
 // IsSilenced reports whether nobody was notified, since a silence covered the entry.
 func (e *Entry) IsSilenced() bool { return e.SilenceID != nil }
 
@@ -180,16 +216,13 @@ func (e *Entry) IsSilenced() bool { return e.SilenceID != nil }
 func (a *Alert) Condition() Condition { return Condition{a.Kind, a.Bound, a.Traits} }
 
 // State is what a log entry reports.
-type State string
+type State = domain.AlertLogEntryState
 
 // The states.
 const (
-	Fired    State = "fired"
-	Resolved State = "resolved"
+	Fired    = domain.EntryFired
+	Resolved = domain.EntryResolved
 )
-
-// States are all of them.
-var States = []State{Fired, Resolved}
 
 // Entry is one of the log of conditions. It stays when the alert is deleted.
 type Entry struct {
@@ -231,13 +264,18 @@ type Entry struct {
 // or group it shows; every other one is NotFound there, as one that does not exist.
 type Alerts interface {
 	FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Alert, error)
-	// List returns the alerts, by id unless the listing has another order.
-	List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Alert], error)
-	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
+	// Fired counts, for each alert, the subjects for which it has fired in the current billing
+	// period, or before and it lasts; one without any is missing from the map.
+	Fired(ctx context.Context, scope domain.Scope, alerts []int64) (map[int64]int, error)
+	// WatchingSubscribers returns the states of the alerts that watch each subscriber alone or
+	// in its group or company, by alert id, keyed by subscriber. Alerts on a group as a whole
+	// and on sources are not among them.
+	WatchingSubscribers(ctx context.Context, scope domain.Scope, keys []int64) (map[int64][]*AlertState, error)
 	// Create makes an alert, at most MaxAlerts to a company. It is evaluated within a minute.
 	Create(ctx context.Context, scope domain.Scope, spec Spec) (*Alert, error)
-	// Edit changes the bound or the traits, not the kind; the alert is armed again.
-	Edit(ctx context.Context, scope domain.Scope, id int64, to Condition) (*Alert, error)
+	// Edit changes the bound or the traits, not the kind, and the words. With another condition
+	// the alert is armed again.
+	Edit(ctx context.Context, scope domain.Scope, id int64, edit Edit) (*Alert, error)
 	// Remove deletes the alert and returns it. Its log stays.
 	Remove(ctx context.Context, scope domain.Scope, id int64) (*Alert, error)
 
@@ -250,9 +288,6 @@ type Alerts interface {
 
 	// FindEntries answers for a batch at once, keyed by entry id.
 	FindEntries(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Entry, error)
-	// Log returns the entries, the newest first unless ordered otherwise.
-	Log(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Entry], error)
-	CountLog(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
 }
 
 // Watches reports whether the alert watches a subscriber that is in the group; nil for none.
@@ -273,30 +308,3 @@ func (a *Alert) Watches(subscriber int64, group *int64) bool {
 
 // Names reports whether the alert notices changes of the trait.
 func (a *Alert) Names(trait Trait) bool { return slices.Contains(a.Traits, trait) }
-
-// Fields are what alerts can be filtered and ordered by.
-var Fields = query.NewFields(
-	query.Field{Name: "alertId", Type: query.Integer},
-	query.Enumerated("ruleType", domain.RuleTypes),
-	query.Field{Name: "target", Type: query.Text},
-	query.Enumerated("kind", Kinds),
-	query.Field{Name: "createdAt", Type: query.Time},
-)
-
-// LogFields are what the log of conditions can be filtered and ordered by.
-var LogFields = query.NewFields(
-	query.Field{Name: "entryId", Type: query.Integer},
-	query.Field{Name: "alertId", Type: query.Integer, Doc: "The identifier of the alert; 0 of sources."},
-	query.Enumerated("kind", Kinds),
-	query.Enumerated("state", States),
-	query.Field{Name: "physicalId", Type: query.Text, Doc: "The subscriber: its ICCID, device EUI or IMEI."}.Unordered(),
-	query.Field{Name: "isOpen", Type: query.Boolean, Doc: "Whether it lasts: a silence that is not over."}.Unordered(),
-	query.Field{Name: "createdAt", Type: query.Time},
-)
-
-// LogOrder is the order of the log when none is requested: newest first.
-func LogOrder() []query.Order {
-	created, _ := LogFields.Find("createdAt")
-	entry, _ := LogFields.Find("entryId")
-	return []query.Order{{Field: created, Desc: true}, {Field: entry, Desc: true}}
-}

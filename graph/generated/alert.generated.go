@@ -5,8 +5,10 @@ package generated
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"simgraph/domain"
+	"simgraph/domain/condition"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
@@ -19,30 +21,30 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
-type AlertResolver interface {
-	ID(ctx context.Context, obj *domain.Alert) (string, error)
-
-	Subscriber(ctx context.Context, obj *domain.Alert) (*domain.Subscriber, error)
-	Group(ctx context.Context, obj *domain.Alert) (*domain.Group, error)
-	Company(ctx context.Context, obj *domain.Alert) (*domain.Company, error)
-	Status(ctx context.Context, obj *domain.Alert) (*domain.AlertStatus, error)
-	NumberExceeded(ctx context.Context, obj *domain.Alert) (*int32, error)
-	Subjects(ctx context.Context, obj *domain.Alert, limit *int32, offset *int32) ([]*domain.AlertState, error)
-}
 type AlertFiringResolver interface {
 	Subscriber(ctx context.Context, obj *domain.AlertFiring) (*domain.Subscriber, error)
 	Group(ctx context.Context, obj *domain.AlertFiring) (*domain.Group, error)
 }
-type AlertStateResolver interface {
-	Subscriber(ctx context.Context, obj *domain.AlertState) (*domain.Subscriber, error)
-	Group(ctx context.Context, obj *domain.AlertState) (*domain.Group, error)
+type VolumeAlertResolver interface {
+	ID(ctx context.Context, obj *domain.VolumeAlert) (string, error)
+
+	Subscriber(ctx context.Context, obj *domain.VolumeAlert) (*domain.Subscriber, error)
+	Group(ctx context.Context, obj *domain.VolumeAlert) (*domain.Group, error)
+	Company(ctx context.Context, obj *domain.VolumeAlert) (*domain.Company, error)
+	Status(ctx context.Context, obj *domain.VolumeAlert) (*domain.AlertStatus, error)
+	NumberFired(ctx context.Context, obj *domain.VolumeAlert) (*int32, error)
+	Subjects(ctx context.Context, obj *domain.VolumeAlert, limit *int32, offset *int32) ([]*domain.VolumeAlertState, error)
+}
+type VolumeAlertStateResolver interface {
+	Subscriber(ctx context.Context, obj *domain.VolumeAlertState) (*domain.Subscriber, error)
+	Group(ctx context.Context, obj *domain.VolumeAlertState) (*domain.Group, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
 
-func (ec *executionContext) field_Alert_subjects_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_VolumeAlert_subjects_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "limit",
@@ -68,390 +70,7 @@ func (ec *executionContext) field_Alert_subjects_args(ctx context.Context, rawAr
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _Alert_id(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Alert().ID(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Alert", field, true, true, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _Alert_alertId(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_alertId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AlertID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_alertId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Alert", field, false, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _Alert_ruleType(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_ruleType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.RuleType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.RuleType) graphql.Marshaler {
-			return ec.marshalNAlertRuleType2simgraphᚋdomainᚐRuleType(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_ruleType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Alert", field, false, false, errors.New("field of type AlertRuleType does not have child fields"))
-}
-
-func (ec *executionContext) _Alert_target(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_target(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Target, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Alert", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _Alert_lowerThreshold(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_lowerThreshold(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LowerThreshold, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNBigInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_lowerThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Alert", field, false, false, errors.New("field of type BigInt does not have child fields"))
-}
-
-func (ec *executionContext) _Alert_upperThreshold(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_upperThreshold(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpperThreshold, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNBigInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_upperThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Alert", field, false, false, errors.New("field of type BigInt does not have child fields"))
-}
-
-func (ec *executionContext) _Alert_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DateCreated, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Alert", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _Alert_subscriber(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_subscriber(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Alert().Subscriber(ctx, obj)
-		},
-		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
-			directive0 := next
-
-			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
-				if err != nil {
-					var zeroVal *domain.Subscriber
-					return zeroVal, err
-				}
-				if ec.Directives.Requires == nil {
-					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
-				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
-			}
-
-			next = directive1
-			return next
-		},
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
-			return ec.marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Alert",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Subscriber(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Alert_group(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_group(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Alert().Group(ctx, obj)
-		},
-		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
-			directive0 := next
-
-			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
-				if err != nil {
-					var zeroVal *domain.Group
-					return zeroVal, err
-				}
-				if ec.Directives.Requires == nil {
-					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
-				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
-			}
-
-			next = directive1
-			return next
-		},
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
-			return ec.marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Alert",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Group(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Alert_company(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_company(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Alert().Company(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Company) graphql.Marshaler {
-			return ec.marshalOCompany2ᚖsimgraphᚋdomainᚐCompany(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_company(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Alert",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Company(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Alert_status(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Alert().Status(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertStatus) graphql.Marshaler {
-			return ec.marshalOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Alert", field, true, true, errors.New("field of type AlertStatus does not have child fields"))
-}
-
-func (ec *executionContext) _Alert_numberExceeded(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_numberExceeded(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Alert().NumberExceeded(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint32(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_numberExceeded(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Alert", field, true, true, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _Alert_subjects(ctx context.Context, field graphql.CollectedField, obj *domain.Alert) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Alert_subjects(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Alert().Subjects(ctx, obj, fc.Args["limit"].(*int32), fc.Args["offset"].(*int32))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.AlertState) graphql.Marshaler {
-			return ec.marshalOAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Alert_subjects(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Alert",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AlertState(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Alert_subjects_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AlertConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.Alert]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -463,7 +82,7 @@ func (ec *executionContext) _AlertConnection_edges(ctx context.Context, field gr
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*domain.Alert]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[domain.Alert]) graphql.Marshaler {
 			return ec.marshalNAlertEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -483,7 +102,7 @@ func (ec *executionContext) fieldContext_AlertConnection_edges(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.Alert]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -495,8 +114,8 @@ func (ec *executionContext) _AlertConnection_nodes(ctx context.Context, field gr
 			return obj.Nodes(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Alert) graphql.Marshaler {
-			return ec.marshalNAlert2ᚕᚖsimgraphᚋdomainᚐAlertᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []domain.Alert) graphql.Marshaler {
+			return ec.marshalNAlert2ᚕsimgraphᚋdomainᚐAlertᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -509,13 +128,13 @@ func (ec *executionContext) fieldContext_AlertConnection_nodes(_ context.Context
 		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Alert(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.Alert]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -547,7 +166,7 @@ func (ec *executionContext) fieldContext_AlertConnection_pageInfo(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.Alert]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -570,7 +189,7 @@ func (ec *executionContext) fieldContext_AlertConnection_totalCount(_ context.Co
 	return graphql.NewScalarFieldContext("AlertConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AlertEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[domain.Alert]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -593,7 +212,7 @@ func (ec *executionContext) fieldContext_AlertEdge_cursor(_ context.Context, fie
 	return graphql.NewScalarFieldContext("AlertEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AlertEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[domain.Alert]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -605,8 +224,8 @@ func (ec *executionContext) _AlertEdge_node(ctx context.Context, field graphql.C
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
-			return ec.marshalNAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v domain.Alert) graphql.Marshaler {
+			return ec.marshalNAlert2simgraphᚋdomainᚐAlert(ctx, selections, v)
 		},
 		true,
 		true,
@@ -619,7 +238,7 @@ func (ec *executionContext) fieldContext_AlertEdge_node(_ context.Context, field
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Alert(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil
@@ -637,8 +256,8 @@ func (ec *executionContext) _AlertExplanation_state(ctx context.Context, field g
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertState) graphql.Marshaler {
-			return ec.marshalNAlertState2ᚖsimgraphᚋdomainᚐAlertState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.VolumeAlertState) graphql.Marshaler {
+			return ec.marshalNVolumeAlertState2ᚖsimgraphᚋdomainᚐVolumeAlertState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -651,7 +270,7 @@ func (ec *executionContext) fieldContext_AlertExplanation_state(_ context.Contex
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AlertState(ctx, field)
+			return ec.childFields_VolumeAlertState(ctx, field)
 		},
 	}
 	return fc, nil
@@ -922,7 +541,7 @@ func (ec *executionContext) fieldContext_AlertFiring_usage(_ context.Context, fi
 	return graphql.NewScalarFieldContext("AlertFiring", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
-func (ec *executionContext) _AlertList_items(ctx context.Context, field graphql.CollectedField, obj *model.List[*domain.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertList_items(ctx context.Context, field graphql.CollectedField, obj *model.List[*domain.VolumeAlert]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -934,8 +553,8 @@ func (ec *executionContext) _AlertList_items(ctx context.Context, field graphql.
 			return obj.Items, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Alert) graphql.Marshaler {
-			return ec.marshalNAlert2ᚕᚖsimgraphᚋdomainᚐAlertᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.VolumeAlert) graphql.Marshaler {
+			return ec.marshalNVolumeAlert2ᚕᚖsimgraphᚋdomainᚐVolumeAlertᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -948,13 +567,13 @@ func (ec *executionContext) fieldContext_AlertList_items(_ context.Context, fiel
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Alert(ctx, field)
+			return ec.childFields_VolumeAlert(ctx, field)
 		},
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertList_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.List[*domain.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertList_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.List[*domain.VolumeAlert]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1078,280 +697,6 @@ func (ec *executionContext) fieldContext_AlertPreview_isSample(_ context.Context
 	return graphql.NewScalarFieldContext("AlertPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _AlertState_alert(ctx context.Context, field graphql.CollectedField, obj *domain.AlertState) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertState_alert(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Alert, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
-			return ec.marshalNAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertState_alert(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AlertState",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Alert(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AlertState_subscriber(ctx context.Context, field graphql.CollectedField, obj *domain.AlertState) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertState_subscriber(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertState().Subscriber(ctx, obj)
-		},
-		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
-			directive0 := next
-
-			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
-				if err != nil {
-					var zeroVal *domain.Subscriber
-					return zeroVal, err
-				}
-				if ec.Directives.Requires == nil {
-					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
-				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
-			}
-
-			next = directive1
-			return next
-		},
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
-			return ec.marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AlertState_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AlertState",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Subscriber(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AlertState_group(ctx context.Context, field graphql.CollectedField, obj *domain.AlertState) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertState_group(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertState().Group(ctx, obj)
-		},
-		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
-			directive0 := next
-
-			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
-				if err != nil {
-					var zeroVal *domain.Group
-					return zeroVal, err
-				}
-				if ec.Directives.Requires == nil {
-					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
-				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
-			}
-
-			next = directive1
-			return next
-		},
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
-			return ec.marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AlertState_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AlertState",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Group(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AlertState_period(ctx context.Context, field graphql.CollectedField, obj *domain.AlertState) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertState_period(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Period, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.Period) graphql.Marshaler {
-			return ec.marshalNPeriod2simgraphᚋdomainᚐPeriod(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertState_period(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AlertState",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Period(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AlertState_usage(ctx context.Context, field graphql.CollectedField, obj *domain.AlertState) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertState_usage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Usage, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNBigInt2int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertState_usage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertState", field, false, false, errors.New("field of type BigInt does not have child fields"))
-}
-
-func (ec *executionContext) _AlertState_status(ctx context.Context, field graphql.CollectedField, obj *domain.AlertState) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertState_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertStatus) graphql.Marshaler {
-			return ec.marshalNAlertStatus2simgraphᚋdomainᚐAlertStatus(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertState_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertState", field, true, false, errors.New("field of type AlertStatus does not have child fields"))
-}
-
-func (ec *executionContext) _AlertState_lower(ctx context.Context, field graphql.CollectedField, obj *domain.AlertState) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertState_lower(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Lower(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.BoundaryState) graphql.Marshaler {
-			return ec.marshalNBoundaryState2ᚖsimgraphᚋdomainᚐBoundaryState(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertState_lower(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AlertState",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_BoundaryState(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AlertState_upper(ctx context.Context, field graphql.CollectedField, obj *domain.AlertState) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertState_upper(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Upper(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.BoundaryState) graphql.Marshaler {
-			return ec.marshalNBoundaryState2ᚖsimgraphᚋdomainᚐBoundaryState(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertState_upper(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AlertState",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_BoundaryState(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _BoundaryExplanation_state(ctx context.Context, field graphql.CollectedField, obj *domain.BoundaryExplanation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1465,8 +810,8 @@ func (ec *executionContext) _BoundaryExplanation_entry(ctx context.Context, fiel
 			return obj.Entry, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertLogEntry) graphql.Marshaler {
-			return ec.marshalOAlertLogEntry2ᚖsimgraphᚋdomainᚐAlertLogEntry(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.VolumeLogEntry) graphql.Marshaler {
+			return ec.marshalOVolumeLogEntry2ᚖsimgraphᚋdomainᚐVolumeLogEntry(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1479,7 +824,7 @@ func (ec *executionContext) fieldContext_BoundaryExplanation_entry(_ context.Con
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AlertLogEntry(ctx, field)
+			return ec.childFields_VolumeLogEntry(ctx, field)
 		},
 	}
 	return fc, nil
@@ -1612,8 +957,8 @@ func (ec *executionContext) _CreateAlertPayload_alert(ctx context.Context, field
 			return obj.Alert, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
-			return ec.marshalNAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.VolumeAlert) graphql.Marshaler {
+			return ec.marshalNVolumeAlert2ᚖsimgraphᚋdomainᚐVolumeAlert(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1626,7 +971,7 @@ func (ec *executionContext) fieldContext_CreateAlertPayload_alert(_ context.Cont
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Alert(ctx, field)
+			return ec.childFields_VolumeAlert(ctx, field)
 		},
 	}
 	return fc, nil
@@ -1644,8 +989,8 @@ func (ec *executionContext) _DeleteAlertPayload_alert(ctx context.Context, field
 			return obj.Alert, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
-			return ec.marshalNAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.VolumeAlert) graphql.Marshaler {
+			return ec.marshalNVolumeAlert2ᚖsimgraphᚋdomainᚐVolumeAlert(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1658,7 +1003,7 @@ func (ec *executionContext) fieldContext_DeleteAlertPayload_alert(_ context.Cont
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Alert(ctx, field)
+			return ec.childFields_VolumeAlert(ctx, field)
 		},
 	}
 	return fc, nil
@@ -1676,8 +1021,8 @@ func (ec *executionContext) _EditAlertPayload_alert(ctx context.Context, field g
 			return obj.Alert, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
-			return ec.marshalNAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.VolumeAlert) graphql.Marshaler {
+			return ec.marshalNVolumeAlert2ᚖsimgraphᚋdomainᚐVolumeAlert(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1690,7 +1035,756 @@ func (ec *executionContext) fieldContext_EditAlertPayload_alert(_ context.Contex
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Alert(ctx, field)
+			return ec.childFields_VolumeAlert(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlert_id(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeAlert().ID(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, true, true, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_alertId(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_alertId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AlertID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_alertId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_name(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_description(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_kind(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertKind) graphql.Marshaler {
+			return ec.marshalNAlertKind2simgraphᚋdomainᚐAlertKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, true, false, errors.New("field of type AlertKind does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_ruleType(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_ruleType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RuleType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.RuleType) graphql.Marshaler {
+			return ec.marshalNAlertRuleType2simgraphᚋdomainᚐRuleType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_ruleType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, false, false, errors.New("field of type AlertRuleType does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_target(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_target(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Target, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_lowerThreshold(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_lowerThreshold(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LowerThreshold, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_lowerThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_upperThreshold(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_upperThreshold(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpperThreshold, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_upperThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DateCreated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_subscriber(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeAlert().Subscriber(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *domain.Subscriber
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Subscriber
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlert",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlert_group(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_group(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeAlert().Group(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *domain.Group
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Group
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
+			return ec.marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlert",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Group(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlert_company(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_company(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeAlert().Company(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Company) graphql.Marshaler {
+			return ec.marshalOCompany2ᚖsimgraphᚋdomainᚐCompany(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_company(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlert",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Company(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlert_status(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeAlert().Status(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertStatus) graphql.Marshaler {
+			return ec.marshalOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, true, true, errors.New("field of type AlertStatus does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_numberFired(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_numberFired(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeAlert().NumberFired(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_numberFired(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlert_subjects(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_subjects(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.VolumeAlert().Subjects(ctx, obj, fc.Args["limit"].(*int32), fc.Args["offset"].(*int32))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.VolumeAlertState) graphql.Marshaler {
+			return ec.marshalOVolumeAlertState2ᚕᚖsimgraphᚋdomainᚐVolumeAlertStateᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_subjects(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlert",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_VolumeAlertState(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_VolumeAlert_subjects_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlertState_alert(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlertState_alert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alert, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.VolumeAlert) graphql.Marshaler {
+			return ec.marshalNVolumeAlert2ᚖsimgraphᚋdomainᚐVolumeAlert(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlertState_alert(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlertState",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_VolumeAlert(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlertState_subscriber(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlertState_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeAlertState().Subscriber(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *domain.Subscriber
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Subscriber
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlertState_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlertState",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlertState_group(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlertState_group(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeAlertState().Group(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *domain.Group
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Group
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
+			return ec.marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlertState_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlertState",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Group(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlertState_period(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlertState_period(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Period, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.Period) graphql.Marshaler {
+			return ec.marshalNPeriod2simgraphᚋdomainᚐPeriod(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlertState_period(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlertState",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Period(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlertState_usage(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlertState_usage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Usage, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlertState_usage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlertState", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlertState_status(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlertState_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertStatus) graphql.Marshaler {
+			return ec.marshalNAlertStatus2simgraphᚋdomainᚐAlertStatus(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlertState_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlertState", field, true, false, errors.New("field of type AlertStatus does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlertState_since(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlertState_since(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Since(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlertState_since(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlertState", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeAlertState_lower(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlertState_lower(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lower(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.BoundaryState) graphql.Marshaler {
+			return ec.marshalNBoundaryState2ᚖsimgraphᚋdomainᚐBoundaryState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlertState_lower(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlertState",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BoundaryState(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VolumeAlertState_upper(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlertState_upper(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Upper(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.BoundaryState) graphql.Marshaler {
+			return ec.marshalNBoundaryState2ᚖsimgraphᚋdomainᚐBoundaryState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlertState_upper(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VolumeAlertState",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BoundaryState(ctx, field)
 		},
 	}
 	return fc, nil
@@ -1700,8 +1794,8 @@ func (ec *executionContext) fieldContext_EditAlertPayload_alert(_ context.Contex
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputAlertFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
+func (ec *executionContext) unmarshalInputAlertKey(ctx context.Context, obj any) (input.AlertKey, error) {
+	var it input.AlertKey
 	if obj == nil {
 		return it, nil
 	}
@@ -1711,171 +1805,27 @@ func (ec *executionContext) unmarshalInputAlertFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "id", "ruleType", "target", "lowerThreshold", "upperThreshold", "createdAt"}
-	it = make(map[string]any, len(asMap))
+	fieldsInOrder := [...]string{"alertId", "id"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "and":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
-			data, err := ec.unmarshalOAlertFilter2ᚕmapᚄ(ctx, v)
+		case "alertId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertId"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it["and"] = data
-		case "or":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
-			data, err := ec.unmarshalOAlertFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["or"] = data
-		case "not":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
-			data, err := ec.unmarshalOAlertFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["not"] = data
+			it.AlertID = graphql.OmittableOf(data)
 		case "id":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it["id"] = data
-		case "ruleType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ruleType"))
-			data, err := ec.unmarshalOAlertRuleTypeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["ruleType"] = data
-		case "target":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["target"] = data
-		case "lowerThreshold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lowerThreshold"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["lowerThreshold"] = data
-		case "upperThreshold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("upperThreshold"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["upperThreshold"] = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["createdAt"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputAlertOrder(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["direction"]; !present {
-		asMap["direction"] = "ASC"
-	}
-
-	fieldsInOrder := [...]string{"field", "direction"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "field":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
-			data, err := ec.unmarshalNAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertOrderField(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["field"] = data
-		case "direction":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["direction"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputAlertRuleTypeFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "eq":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
-			data, err := ec.unmarshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["eq"] = data
-		case "ne":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
-			data, err := ec.unmarshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["ne"] = data
-		case "in":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
-			data, err := ec.unmarshalOAlertRuleType2ᚕsimgraphᚋdomainᚐRuleTypeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["in"] = data
-		case "notIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
-			data, err := ec.unmarshalOAlertRuleType2ᚕsimgraphᚋdomainᚐRuleTypeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["notIn"] = data
+			it.ID = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1892,7 +1842,7 @@ func (ec *executionContext) unmarshalInputCreateAlertInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ruleType", "target", "lowerThreshold", "upperThreshold"}
+	fieldsInOrder := [...]string{"ruleType", "target", "lowerThreshold", "upperThreshold", "name", "description"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1927,6 +1877,20 @@ func (ec *executionContext) unmarshalInputCreateAlertInput(ctx context.Context, 
 				return it, err
 			}
 			it.UpperThreshold = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = graphql.OmittableOf(data)
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1973,7 +1937,7 @@ func (ec *executionContext) unmarshalInputEditAlertInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"alertId", "lowerThreshold", "upperThreshold"}
+	fieldsInOrder := [...]string{"alertId", "lowerThreshold", "upperThreshold", "name", "description"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2001,6 +1965,20 @@ func (ec *executionContext) unmarshalInputEditAlertInput(ctx context.Context, ob
 				return it, err
 			}
 			it.UpperThreshold = graphql.OmittableOf(data)
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = graphql.OmittableOf(data)
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2010,342 +1988,59 @@ func (ec *executionContext) unmarshalInputEditAlertInput(ctx context.Context, ob
 
 // region    ************************** interface.gotpl ***************************
 
+func (ec *executionContext) _Alert(ctx context.Context, sel ast.SelectionSet, obj domain.Alert) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case *domain.VolumeAlert:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._VolumeAlert(ctx, sel, obj)
+	case *condition.Alert:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ConditionAlert(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of Alert must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
+func (ec *executionContext) _AlertState(ctx context.Context, sel ast.SelectionSet, obj domain.AlertState) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case *domain.VolumeAlertState:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._VolumeAlertState(ctx, sel, obj)
+	case *condition.AlertState:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ConditionAlertState(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of AlertState must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
 
-var alertImplementors = []string{"Alert", "Node"}
-
-func (ec *executionContext) _Alert(ctx context.Context, sel ast.SelectionSet, obj *domain.Alert) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, alertImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("Alert")
-		case "id":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Alert_id(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "alertId":
-			out.Values[i] = ec._Alert_alertId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "ruleType":
-			out.Values[i] = ec._Alert_ruleType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "target":
-			out.Values[i] = ec._Alert_target(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "lowerThreshold":
-			out.Values[i] = ec._Alert_lowerThreshold(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "upperThreshold":
-			out.Values[i] = ec._Alert_upperThreshold(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "createdAt":
-			out.Values[i] = ec._Alert_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "subscriber":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Alert_subscriber(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "group":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Alert_group(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "company":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Alert_company(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "status":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Alert_status(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "numberExceeded":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Alert_numberExceeded(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "subjects":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Alert_subjects(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var alertConnectionImplementors = []string{"AlertConnection"}
 
-func (ec *executionContext) _AlertConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*domain.Alert]) graphql.Marshaler {
+func (ec *executionContext) _AlertConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[domain.Alert]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, alertConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2431,7 +2126,7 @@ func (ec *executionContext) _AlertConnection(ctx context.Context, sel ast.Select
 
 var alertEdgeImplementors = []string{"AlertEdge"}
 
-func (ec *executionContext) _AlertEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*domain.Alert]) graphql.Marshaler {
+func (ec *executionContext) _AlertEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[domain.Alert]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, alertEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2651,7 +2346,7 @@ func (ec *executionContext) _AlertFiring(ctx context.Context, sel ast.SelectionS
 
 var alertListImplementors = []string{"AlertList"}
 
-func (ec *executionContext) _AlertList(ctx context.Context, sel ast.SelectionSet, obj *model.List[*domain.Alert]) graphql.Marshaler {
+func (ec *executionContext) _AlertList(ctx context.Context, sel ast.SelectionSet, obj *model.List[*domain.VolumeAlert]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, alertListImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2756,145 +2451,6 @@ func (ec *executionContext) _AlertPreview(ctx context.Context, sel ast.Selection
 			out.Values[i] = ec._AlertPreview_isSample(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var alertStateImplementors = []string{"AlertState"}
-
-func (ec *executionContext) _AlertState(ctx context.Context, sel ast.SelectionSet, obj *domain.AlertState) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, alertStateImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AlertState")
-		case "alert":
-			out.Values[i] = ec._AlertState_alert(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "subscriber":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertState_subscriber(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "group":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertState_group(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "period":
-			out.Values[i] = ec._AlertState_period(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "usage":
-			out.Values[i] = ec._AlertState_usage(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "status":
-			out.Values[i] = ec._AlertState_status(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "lower":
-			out.Values[i] = ec._AlertState_lower(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "upper":
-			out.Values[i] = ec._AlertState_upper(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -3147,15 +2703,513 @@ func (ec *executionContext) _EditAlertPayload(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var volumeAlertImplementors = []string{"VolumeAlert", "Node", "Alert"}
+
+func (ec *executionContext) _VolumeAlert(ctx context.Context, sel ast.SelectionSet, obj *domain.VolumeAlert) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, volumeAlertImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("VolumeAlert")
+		case "id":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeAlert_id(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "alertId":
+			out.Values[i] = ec._VolumeAlert_alertId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._VolumeAlert_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "description":
+			out.Values[i] = ec._VolumeAlert_description(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "kind":
+			out.Values[i] = ec._VolumeAlert_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "ruleType":
+			out.Values[i] = ec._VolumeAlert_ruleType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "target":
+			out.Values[i] = ec._VolumeAlert_target(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "lowerThreshold":
+			out.Values[i] = ec._VolumeAlert_lowerThreshold(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "upperThreshold":
+			out.Values[i] = ec._VolumeAlert_upperThreshold(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._VolumeAlert_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "subscriber":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeAlert_subscriber(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "group":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeAlert_group(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "company":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeAlert_company(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "status":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeAlert_status(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "numberFired":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeAlert_numberFired(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "subjects":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeAlert_subjects(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var volumeAlertStateImplementors = []string{"VolumeAlertState", "AlertState"}
+
+func (ec *executionContext) _VolumeAlertState(ctx context.Context, sel ast.SelectionSet, obj *domain.VolumeAlertState) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, volumeAlertStateImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("VolumeAlertState")
+		case "alert":
+			out.Values[i] = ec._VolumeAlertState_alert(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "subscriber":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeAlertState_subscriber(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "group":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeAlertState_group(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "period":
+			out.Values[i] = ec._VolumeAlertState_period(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "usage":
+			out.Values[i] = ec._VolumeAlertState_usage(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "status":
+			out.Values[i] = ec._VolumeAlertState_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "since":
+			out.Values[i] = ec._VolumeAlertState_since(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "lower":
+			out.Values[i] = ec._VolumeAlertState_lower(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "upper":
+			out.Values[i] = ec._VolumeAlertState_upper(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAlert2ᚕᚖsimgraphᚋdomainᚐAlertᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Alert) graphql.Marshaler {
+func (ec *executionContext) marshalNAlert2simgraphᚋdomainᚐAlert(ctx context.Context, sel ast.SelectionSet, v domain.Alert) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Alert(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAlert2ᚕsimgraphᚋdomainᚐAlertᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.Alert) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, sel, v[i])
+		return ec.marshalNAlert2simgraphᚋdomainᚐAlert(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -3165,16 +3219,6 @@ func (ec *executionContext) marshalNAlert2ᚕᚖsimgraphᚋdomainᚐAlertᚄ(ctx
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNAlert2ᚖsimgraphᚋdomainᚐAlert(ctx context.Context, sel ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Alert(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNAlertBoundary2simgraphᚋdomainᚐBoundary(ctx context.Context, v any) (domain.Boundary, error) {
@@ -3205,11 +3249,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNAlertEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.Alert]) graphql.Marshaler {
+func (ec *executionContext) marshalNAlertEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[domain.Alert]) graphql.Marshaler {
 	return ec._AlertEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNAlertEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*domain.Alert]) graphql.Marshaler {
+func (ec *executionContext) marshalNAlertEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[domain.Alert]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -3223,11 +3267,6 @@ func (ec *executionContext) marshalNAlertEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdge
 	}
 
 	return ret
-}
-
-func (ec *executionContext) unmarshalNAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputAlertFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNAlertFiring2ᚕᚖsimgraphᚋdomainᚐAlertFiringᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertFiring) graphql.Marshaler {
@@ -3256,20 +3295,46 @@ func (ec *executionContext) marshalNAlertFiring2ᚖsimgraphᚋdomainᚐAlertFiri
 	return ec._AlertFiring(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNAlertOrder2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputAlertOrder(ctx, v)
+func (ec *executionContext) unmarshalNAlertKey2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertKey(ctx context.Context, v any) (input.AlertKey, error) {
+	res, err := ec.unmarshalInputAlertKey(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertOrderField(ctx context.Context, v any) (input.AlertOrderField, error) {
-	var res input.AlertOrderField
-	err := res.UnmarshalGQL(v)
+func (ec *executionContext) unmarshalNAlertKind2simgraphᚋdomainᚐAlertKind(ctx context.Context, v any) (domain.AlertKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAlertKind2simgraphᚋdomainᚐAlertKind[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertOrderField(ctx context.Context, sel ast.SelectionSet, v input.AlertOrderField) graphql.Marshaler {
-	return v
+func (ec *executionContext) marshalNAlertKind2simgraphᚋdomainᚐAlertKind(ctx context.Context, sel ast.SelectionSet, v domain.AlertKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAlertKind2simgraphᚋdomainᚐAlertKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
+
+var (
+	unmarshalNAlertKind2simgraphᚋdomainᚐAlertKind = map[string]domain.AlertKind{
+		"VOLUME":        domain.KindVolume,
+		"SILENT":        domain.KindSilent,
+		"STORM":         domain.KindStorm,
+		"FORECAST":      domain.KindForecast,
+		"CHANGE":        domain.KindChange,
+		"SOURCE_SILENT": domain.KindSourceSilent,
+	}
+	marshalNAlertKind2simgraphᚋdomainᚐAlertKind = map[domain.AlertKind]string{
+		domain.KindVolume:       "VOLUME",
+		domain.KindSilent:       "SILENT",
+		domain.KindStorm:        "STORM",
+		domain.KindForecast:     "FORECAST",
+		domain.KindChange:       "CHANGE",
+		domain.KindSourceSilent: "SOURCE_SILENT",
+	}
+)
 
 func (ec *executionContext) unmarshalNAlertReason2simgraphᚋdomainᚐAlertReason(ctx context.Context, v any) (domain.AlertReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
@@ -3320,7 +3385,7 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNAlertState2ᚖsimgraphᚋdomainᚐAlertState(ctx context.Context, sel ast.SelectionSet, v *domain.AlertState) graphql.Marshaler {
+func (ec *executionContext) marshalNAlertState2simgraphᚋdomainᚐAlertState(ctx context.Context, sel ast.SelectionSet, v domain.AlertState) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -3382,14 +3447,11 @@ func (ec *executionContext) unmarshalNEditAlertInput2simgraphᚋgraphᚋgenerate
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOAlert2ᚕᚖsimgraphᚋdomainᚐAlertᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Alert) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
+func (ec *executionContext) marshalNVolumeAlert2ᚕᚖsimgraphᚋdomainᚐVolumeAlertᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.VolumeAlert) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, sel, v[i])
+		return ec.marshalNVolumeAlert2ᚖsimgraphᚋdomainᚐVolumeAlert(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -3401,7 +3463,27 @@ func (ec *executionContext) marshalOAlert2ᚕᚖsimgraphᚋdomainᚐAlertᚄ(ctx
 	return ret
 }
 
-func (ec *executionContext) marshalOAlert2ᚖsimgraphᚋdomainᚐAlert(ctx context.Context, sel ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
+func (ec *executionContext) marshalNVolumeAlert2ᚖsimgraphᚋdomainᚐVolumeAlert(ctx context.Context, sel ast.SelectionSet, v *domain.VolumeAlert) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._VolumeAlert(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNVolumeAlertState2ᚖsimgraphᚋdomainᚐVolumeAlertState(ctx context.Context, sel ast.SelectionSet, v *domain.VolumeAlertState) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._VolumeAlertState(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAlert2simgraphᚋdomainᚐAlert(ctx context.Context, sel ast.SelectionSet, v domain.Alert) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -3474,7 +3556,7 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalOAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.Alert]) graphql.Marshaler {
+func (ec *executionContext) marshalOAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[domain.Alert]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -3488,24 +3570,16 @@ func (ec *executionContext) marshalOAlertExplanation2ᚖsimgraphᚋdomainᚐAler
 	return ec._AlertExplanation(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputAlertFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOAlertFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+func (ec *executionContext) unmarshalOAlertKind2ᚕsimgraphᚋdomainᚐAlertKindᚄ(ctx context.Context, v any) ([]domain.AlertKind, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]map[string]any, len(vSlice))
+	res := make([]domain.AlertKind, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAlertFilter2map(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNAlertKind2simgraphᚋdomainᚐAlertKind(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -3513,28 +3587,68 @@ func (ec *executionContext) unmarshalOAlertFilter2ᚕmapᚄ(ctx context.Context,
 	return res, nil
 }
 
-func (ec *executionContext) marshalOAlertList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.Alert]) graphql.Marshaler {
+func (ec *executionContext) marshalOAlertKind2ᚕsimgraphᚋdomainᚐAlertKindᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.AlertKind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAlertKind2simgraphᚋdomainᚐAlertKind(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOAlertKind2ᚖsimgraphᚋdomainᚐAlertKind(ctx context.Context, v any) (*domain.AlertKind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAlertKind2ᚖsimgraphᚋdomainᚐAlertKind[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAlertKind2ᚖsimgraphᚋdomainᚐAlertKind(ctx context.Context, sel ast.SelectionSet, v *domain.AlertKind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAlertKind2ᚖsimgraphᚋdomainᚐAlertKind[*v])
+	return res
+}
+
+var (
+	unmarshalOAlertKind2ᚖsimgraphᚋdomainᚐAlertKind = map[string]domain.AlertKind{
+		"VOLUME":        domain.KindVolume,
+		"SILENT":        domain.KindSilent,
+		"STORM":         domain.KindStorm,
+		"FORECAST":      domain.KindForecast,
+		"CHANGE":        domain.KindChange,
+		"SOURCE_SILENT": domain.KindSourceSilent,
+	}
+	marshalOAlertKind2ᚖsimgraphᚋdomainᚐAlertKind = map[domain.AlertKind]string{
+		domain.KindVolume:       "VOLUME",
+		domain.KindSilent:       "SILENT",
+		domain.KindStorm:        "STORM",
+		domain.KindForecast:     "FORECAST",
+		domain.KindChange:       "CHANGE",
+		domain.KindSourceSilent: "SOURCE_SILENT",
+	}
+)
+
+func (ec *executionContext) marshalOAlertList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.VolumeAlert]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._AlertList(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOAlertOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]map[string]any, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAlertOrder2map(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
 }
 
 func (ec *executionContext) marshalOAlertPreview2ᚖsimgraphᚋdomainᚐAlertPreview(ctx context.Context, sel ast.SelectionSet, v *domain.AlertPreview) graphql.Marshaler {
@@ -3614,22 +3728,14 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalOAlertRuleTypeFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputAlertRuleTypeFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertState) graphql.Marshaler {
+func (ec *executionContext) marshalOAlertState2ᚕsimgraphᚋdomainᚐAlertStateᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.AlertState) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAlertState2ᚖsimgraphᚋdomainᚐAlertState(ctx, sel, v[i])
+		return ec.marshalNAlertState2simgraphᚋdomainᚐAlertState(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -3679,6 +3785,32 @@ func (ec *executionContext) marshalOEditAlertPayload2ᚖsimgraphᚋgraphᚋmodel
 		return graphql.Null
 	}
 	return ec._EditAlertPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOVolumeAlert2ᚖsimgraphᚋdomainᚐVolumeAlert(ctx context.Context, sel ast.SelectionSet, v *domain.VolumeAlert) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._VolumeAlert(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOVolumeAlertState2ᚕᚖsimgraphᚋdomainᚐVolumeAlertStateᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.VolumeAlertState) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNVolumeAlertState2ᚖsimgraphᚋdomainᚐVolumeAlertState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -5,10 +5,11 @@ package generated
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"simgraph/domain"
+	"simgraph/domain/condition"
 	"simgraph/domain/silence"
-	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
 	"sync/atomic"
@@ -20,18 +21,18 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
-type AlertLogEntryResolver interface {
-	ID(ctx context.Context, obj *domain.AlertLogEntry) (string, error)
+type VolumeLogEntryResolver interface {
+	ID(ctx context.Context, obj *domain.VolumeLogEntry) (string, error)
 
-	Alert(ctx context.Context, obj *domain.AlertLogEntry) (*domain.Alert, error)
+	Alert(ctx context.Context, obj *domain.VolumeLogEntry) (*domain.VolumeAlert, error)
 
-	Subscriber(ctx context.Context, obj *domain.AlertLogEntry) (*domain.Subscriber, error)
-	Group(ctx context.Context, obj *domain.AlertLogEntry) (*domain.Group, error)
+	Subscriber(ctx context.Context, obj *domain.VolumeLogEntry) (*domain.Subscriber, error)
+	Group(ctx context.Context, obj *domain.VolumeLogEntry) (*domain.Group, error)
 
-	IsNotified(ctx context.Context, obj *domain.AlertLogEntry) (bool, error)
+	IsNotified(ctx context.Context, obj *domain.VolumeLogEntry) (bool, error)
 
-	Silence(ctx context.Context, obj *domain.AlertLogEntry) (*silence.Silence, error)
-	Deliveries(ctx context.Context, obj *domain.AlertLogEntry) ([]*domain.AlertDelivery, error)
+	Silence(ctx context.Context, obj *domain.VolumeLogEntry) (*silence.Silence, error)
+	Deliveries(ctx context.Context, obj *domain.VolumeLogEntry) ([]*domain.AlertDelivery, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -42,7 +43,7 @@ type AlertLogEntryResolver interface {
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AlertLogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.AlertLogEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertLogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.AlertLogEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -54,7 +55,7 @@ func (ec *executionContext) _AlertLogConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*domain.AlertLogEntry]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[domain.AlertLogEntry]) graphql.Marshaler {
 			return ec.marshalNAlertLogEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -74,7 +75,7 @@ func (ec *executionContext) fieldContext_AlertLogConnection_edges(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.AlertLogEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertLogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.AlertLogEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -86,8 +87,8 @@ func (ec *executionContext) _AlertLogConnection_nodes(ctx context.Context, field
 			return obj.Nodes(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.AlertLogEntry) graphql.Marshaler {
-			return ec.marshalNAlertLogEntry2ᚕᚖsimgraphᚋdomainᚐAlertLogEntryᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []domain.AlertLogEntry) graphql.Marshaler {
+			return ec.marshalNAlertLogEntry2ᚕsimgraphᚋdomainᚐAlertLogEntryᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -100,13 +101,13 @@ func (ec *executionContext) fieldContext_AlertLogConnection_nodes(_ context.Cont
 		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AlertLogEntry(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.AlertLogEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertLogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.AlertLogEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -138,7 +139,7 @@ func (ec *executionContext) fieldContext_AlertLogConnection_pageInfo(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.AlertLogEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertLogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[domain.AlertLogEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -161,7 +162,7 @@ func (ec *executionContext) fieldContext_AlertLogConnection_totalCount(_ context
 	return graphql.NewScalarFieldContext("AlertLogConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.AlertLogEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertLogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[domain.AlertLogEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -184,7 +185,7 @@ func (ec *executionContext) fieldContext_AlertLogEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("AlertLogEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.AlertLogEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertLogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[domain.AlertLogEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -196,8 +197,8 @@ func (ec *executionContext) _AlertLogEdge_node(ctx context.Context, field graphq
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertLogEntry) graphql.Marshaler {
-			return ec.marshalNAlertLogEntry2ᚖsimgraphᚋdomainᚐAlertLogEntry(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertLogEntry) graphql.Marshaler {
+			return ec.marshalNAlertLogEntry2simgraphᚋdomainᚐAlertLogEntry(ctx, selections, v)
 		},
 		true,
 		true,
@@ -210,22 +211,77 @@ func (ec *executionContext) fieldContext_AlertLogEdge_node(_ context.Context, fi
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AlertLogEntry(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogEntry_id(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _AlertLogList_items(ctx context.Context, field graphql.CollectedField, obj *model.List[*domain.VolumeLogEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_id(ctx, field)
+			return ec.fieldContext_AlertLogList_items(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertLogEntry().ID(ctx, obj)
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.VolumeLogEntry) graphql.Marshaler {
+			return ec.marshalNVolumeLogEntry2ᚕᚖsimgraphᚋdomainᚐVolumeLogEntryᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AlertLogList_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AlertLogList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_VolumeLogEntry(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AlertLogList_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.List[*domain.VolumeLogEntry]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AlertLogList_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalOInt2int(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AlertLogList_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AlertLogList", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeLogEntry_id(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeLogEntry_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeLogEntry().ID(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -235,17 +291,17 @@ func (ec *executionContext) _AlertLogEntry_id(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, true, true, errors.New("field of type ID does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_entryId(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_entryId(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_entryId(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_entryId(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.EntryID, nil
@@ -258,17 +314,17 @@ func (ec *executionContext) _AlertLogEntry_entryId(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_entryId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type Int does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_entryId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_alertId(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_alertId(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_alertId(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_alertId(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.AlertID, nil
@@ -281,20 +337,20 @@ func (ec *executionContext) _AlertLogEntry_alertId(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_alertId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type Int does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_alertId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_alert(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_alert(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_alert(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_alert(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertLogEntry().Alert(ctx, obj)
+			return ec.Resolvers.VolumeLogEntry().Alert(ctx, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -302,11 +358,11 @@ func (ec *executionContext) _AlertLogEntry_alert(ctx context.Context, field grap
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
 				if err != nil {
-					var zeroVal *domain.Alert
+					var zeroVal *domain.VolumeAlert
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *domain.Alert
+					var zeroVal *domain.VolumeAlert
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -315,33 +371,79 @@ func (ec *executionContext) _AlertLogEntry_alert(ctx context.Context, field grap
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
-			return ec.marshalOAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.VolumeAlert) graphql.Marshaler {
+			return ec.marshalOVolumeAlert2ᚖsimgraphᚋdomainᚐVolumeAlert(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_alert(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_VolumeLogEntry_alert(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "AlertLogEntry",
+		Object:     "VolumeLogEntry",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Alert(ctx, field)
+			return ec.childFields_VolumeAlert(ctx, field)
 		},
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogEntry_ruleType(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_kind(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_ruleType(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertKind) graphql.Marshaler {
+			return ec.marshalNAlertKind2simgraphᚋdomainᚐAlertKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeLogEntry_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, true, false, errors.New("field of type AlertKind does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeLogEntry_state(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeLogEntry_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertLogEntryState) graphql.Marshaler {
+			return ec.marshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeLogEntry_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, true, false, errors.New("field of type AlertLogEntryState does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeLogEntry_ruleType(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeLogEntry_ruleType(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.RuleType, nil
@@ -354,17 +456,17 @@ func (ec *executionContext) _AlertLogEntry_ruleType(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_ruleType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type AlertRuleType does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_ruleType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, false, false, errors.New("field of type AlertRuleType does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_target(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_target(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_target(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_target(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Target, nil
@@ -377,17 +479,40 @@ func (ec *executionContext) _AlertLogEntry_target(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type String does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_limitBoundary(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_text(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_limitBoundary(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeLogEntry_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeLogEntry_limitBoundary(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeLogEntry_limitBoundary(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.LimitBoundary, nil
@@ -400,17 +525,17 @@ func (ec *executionContext) _AlertLogEntry_limitBoundary(ctx context.Context, fi
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_limitBoundary(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type AlertBoundary does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_limitBoundary(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, false, false, errors.New("field of type AlertBoundary does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_createdAt(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_createdAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.DateCreated, nil
@@ -423,20 +548,43 @@ func (ec *executionContext) _AlertLogEntry_createdAt(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_subscriber(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_resolvedAt(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_subscriber(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_resolvedAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertLogEntry().Subscriber(ctx, obj)
+			return obj.ResolvedAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeLogEntry_resolvedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _VolumeLogEntry_subscriber(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeLogEntry_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.VolumeLogEntry().Subscriber(ctx, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -464,9 +612,9 @@ func (ec *executionContext) _AlertLogEntry_subscriber(ctx context.Context, field
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_VolumeLogEntry_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "AlertLogEntry",
+		Object:     "VolumeLogEntry",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
@@ -477,16 +625,16 @@ func (ec *executionContext) fieldContext_AlertLogEntry_subscriber(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogEntry_group(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_group(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_group(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_group(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertLogEntry().Group(ctx, obj)
+			return ec.Resolvers.VolumeLogEntry().Group(ctx, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -514,9 +662,9 @@ func (ec *executionContext) _AlertLogEntry_group(ctx context.Context, field grap
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_VolumeLogEntry_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "AlertLogEntry",
+		Object:     "VolumeLogEntry",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
@@ -527,13 +675,13 @@ func (ec *executionContext) fieldContext_AlertLogEntry_group(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogEntry_period(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_period(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_period(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_period(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Period(), nil
@@ -546,9 +694,9 @@ func (ec *executionContext) _AlertLogEntry_period(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_period(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_VolumeLogEntry_period(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "AlertLogEntry",
+		Object:     "VolumeLogEntry",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
@@ -559,13 +707,13 @@ func (ec *executionContext) fieldContext_AlertLogEntry_period(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogEntry_threshold(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_threshold(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_threshold(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_threshold(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Threshold, nil
@@ -578,17 +726,17 @@ func (ec *executionContext) _AlertLogEntry_threshold(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_threshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type BigInt does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_threshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_usage(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_usage(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_usage(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_usage(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Usage, nil
@@ -601,17 +749,17 @@ func (ec *executionContext) _AlertLogEntry_usage(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_usage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type BigInt does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_usage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_isLate(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_isLate(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_isLate(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_isLate(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.IsLate, nil
@@ -624,20 +772,20 @@ func (ec *executionContext) _AlertLogEntry_isLate(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_isLate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, false, false, errors.New("field of type Boolean does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_isLate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_isNotified(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_isNotified(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_isNotified(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_isNotified(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertLogEntry().IsNotified(ctx, obj)
+			return ec.Resolvers.VolumeLogEntry().IsNotified(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
@@ -647,17 +795,17 @@ func (ec *executionContext) _AlertLogEntry_isNotified(ctx context.Context, field
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_isNotified(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, true, true, errors.New("field of type Boolean does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_isNotified(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_isSilenced(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_isSilenced(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_isSilenced(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_isSilenced(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.IsSilenced(), nil
@@ -670,20 +818,20 @@ func (ec *executionContext) _AlertLogEntry_isSilenced(ctx context.Context, field
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_isSilenced(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogEntry", field, true, false, errors.New("field of type Boolean does not have child fields"))
+func (ec *executionContext) fieldContext_VolumeLogEntry_isSilenced(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeLogEntry", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _AlertLogEntry_silence(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_silence(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_silence(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_silence(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertLogEntry().Silence(ctx, obj)
+			return ec.Resolvers.VolumeLogEntry().Silence(ctx, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -711,9 +859,9 @@ func (ec *executionContext) _AlertLogEntry_silence(ctx context.Context, field gr
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_silence(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_VolumeLogEntry_silence(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "AlertLogEntry",
+		Object:     "VolumeLogEntry",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
@@ -724,16 +872,16 @@ func (ec *executionContext) fieldContext_AlertLogEntry_silence(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogEntry_deliveries(ctx context.Context, field graphql.CollectedField, obj *domain.AlertLogEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _VolumeLogEntry_deliveries(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeLogEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogEntry_deliveries(ctx, field)
+			return ec.fieldContext_VolumeLogEntry_deliveries(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AlertLogEntry().Deliveries(ctx, obj)
+			return ec.Resolvers.VolumeLogEntry().Deliveries(ctx, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -761,9 +909,9 @@ func (ec *executionContext) _AlertLogEntry_deliveries(ctx context.Context, field
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AlertLogEntry_deliveries(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_VolumeLogEntry_deliveries(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "AlertLogEntry",
+		Object:     "VolumeLogEntry",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
@@ -774,277 +922,36 @@ func (ec *executionContext) fieldContext_AlertLogEntry_deliveries(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _AlertLogList_items(ctx context.Context, field graphql.CollectedField, obj *model.List[*domain.AlertLogEntry]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogList_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.AlertLogEntry) graphql.Marshaler {
-			return ec.marshalNAlertLogEntry2ᚕᚖsimgraphᚋdomainᚐAlertLogEntryᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AlertLogList_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AlertLogList",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AlertLogEntry(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AlertLogList_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.List[*domain.AlertLogEntry]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AlertLogList_totalCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TotalCount(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalOInt2int(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AlertLogList_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AlertLogList", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputAlertBoundaryFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "eq":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
-			data, err := ec.unmarshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["eq"] = data
-		case "ne":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
-			data, err := ec.unmarshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["ne"] = data
-		case "in":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
-			data, err := ec.unmarshalOAlertBoundary2ᚕsimgraphᚋdomainᚐBoundaryᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["in"] = data
-		case "notIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
-			data, err := ec.unmarshalOAlertBoundary2ᚕsimgraphᚋdomainᚐBoundaryᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["notIn"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputAlertLogFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"and", "or", "not", "ruleType", "target", "limitBoundary", "createdAt", "entryId", "alertId", "physicalId", "threshold", "usage", "isLate"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "and":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
-			data, err := ec.unmarshalOAlertLogFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["and"] = data
-		case "or":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
-			data, err := ec.unmarshalOAlertLogFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["or"] = data
-		case "not":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
-			data, err := ec.unmarshalOAlertLogFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["not"] = data
-		case "ruleType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ruleType"))
-			data, err := ec.unmarshalOAlertRuleTypeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["ruleType"] = data
-		case "target":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["target"] = data
-		case "limitBoundary":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limitBoundary"))
-			data, err := ec.unmarshalOAlertBoundaryFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["limitBoundary"] = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["createdAt"] = data
-		case "entryId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryId"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["entryId"] = data
-		case "alertId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertId"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["alertId"] = data
-		case "physicalId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["physicalId"] = data
-		case "threshold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("threshold"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["threshold"] = data
-		case "usage":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usage"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["usage"] = data
-		case "isLate":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isLate"))
-			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["isLate"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputAlertLogOrder(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["direction"]; !present {
-		asMap["direction"] = "ASC"
-	}
-
-	fieldsInOrder := [...]string{"field", "direction"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "field":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
-			data, err := ec.unmarshalNAlertLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertLogOrderField(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["field"] = data
-		case "direction":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["direction"] = data
-		}
-	}
-	return it, nil
-}
-
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
+
+func (ec *executionContext) _AlertLogEntry(ctx context.Context, sel ast.SelectionSet, obj domain.AlertLogEntry) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case *domain.VolumeLogEntry:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._VolumeLogEntry(ctx, sel, obj)
+	case *condition.Entry:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ConditionLogEntry(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of AlertLogEntry must implement graphql.Marshaler", obj))
+		}
+	}
+}
 
 // endregion ************************** interface.gotpl ***************************
 
@@ -1052,7 +959,7 @@ func (ec *executionContext) unmarshalInputAlertLogOrder(ctx context.Context, obj
 
 var alertLogConnectionImplementors = []string{"AlertLogConnection"}
 
-func (ec *executionContext) _AlertLogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*domain.AlertLogEntry]) graphql.Marshaler {
+func (ec *executionContext) _AlertLogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[domain.AlertLogEntry]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, alertLogConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1138,7 +1045,7 @@ func (ec *executionContext) _AlertLogConnection(ctx context.Context, sel ast.Sel
 
 var alertLogEdgeImplementors = []string{"AlertLogEdge"}
 
-func (ec *executionContext) _AlertLogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*domain.AlertLogEntry]) graphql.Marshaler {
+func (ec *executionContext) _AlertLogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[domain.AlertLogEntry]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, alertLogEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1179,363 +1086,9 @@ func (ec *executionContext) _AlertLogEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
-var alertLogEntryImplementors = []string{"AlertLogEntry", "Node"}
-
-func (ec *executionContext) _AlertLogEntry(ctx context.Context, sel ast.SelectionSet, obj *domain.AlertLogEntry) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, alertLogEntryImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AlertLogEntry")
-		case "id":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertLogEntry_id(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "entryId":
-			out.Values[i] = ec._AlertLogEntry_entryId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "alertId":
-			out.Values[i] = ec._AlertLogEntry_alertId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "alert":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertLogEntry_alert(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "ruleType":
-			out.Values[i] = ec._AlertLogEntry_ruleType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "target":
-			out.Values[i] = ec._AlertLogEntry_target(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "limitBoundary":
-			out.Values[i] = ec._AlertLogEntry_limitBoundary(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "createdAt":
-			out.Values[i] = ec._AlertLogEntry_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "subscriber":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertLogEntry_subscriber(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "group":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertLogEntry_group(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "period":
-			out.Values[i] = ec._AlertLogEntry_period(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "threshold":
-			out.Values[i] = ec._AlertLogEntry_threshold(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "usage":
-			out.Values[i] = ec._AlertLogEntry_usage(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "isLate":
-			out.Values[i] = ec._AlertLogEntry_isLate(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "isNotified":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertLogEntry_isNotified(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "isSilenced":
-			out.Values[i] = ec._AlertLogEntry_isSilenced(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "silence":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertLogEntry_silence(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "deliveries":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AlertLogEntry_deliveries(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var alertLogListImplementors = []string{"AlertLogList"}
 
-func (ec *executionContext) _AlertLogList(ctx context.Context, sel ast.SelectionSet, obj *model.List[*domain.AlertLogEntry]) graphql.Marshaler {
+func (ec *executionContext) _AlertLogList(ctx context.Context, sel ast.SelectionSet, obj *model.List[*domain.VolumeLogEntry]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, alertLogListImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1609,15 +1162,389 @@ func (ec *executionContext) _AlertLogList(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var volumeLogEntryImplementors = []string{"VolumeLogEntry", "Node", "AlertLogEntry"}
+
+func (ec *executionContext) _VolumeLogEntry(ctx context.Context, sel ast.SelectionSet, obj *domain.VolumeLogEntry) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, volumeLogEntryImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("VolumeLogEntry")
+		case "id":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeLogEntry_id(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "entryId":
+			out.Values[i] = ec._VolumeLogEntry_entryId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "alertId":
+			out.Values[i] = ec._VolumeLogEntry_alertId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "alert":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeLogEntry_alert(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "kind":
+			out.Values[i] = ec._VolumeLogEntry_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "state":
+			out.Values[i] = ec._VolumeLogEntry_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "ruleType":
+			out.Values[i] = ec._VolumeLogEntry_ruleType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "target":
+			out.Values[i] = ec._VolumeLogEntry_target(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "text":
+			out.Values[i] = ec._VolumeLogEntry_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "limitBoundary":
+			out.Values[i] = ec._VolumeLogEntry_limitBoundary(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._VolumeLogEntry_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "resolvedAt":
+			out.Values[i] = ec._VolumeLogEntry_resolvedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "subscriber":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeLogEntry_subscriber(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "group":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeLogEntry_group(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "period":
+			out.Values[i] = ec._VolumeLogEntry_period(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "threshold":
+			out.Values[i] = ec._VolumeLogEntry_threshold(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "usage":
+			out.Values[i] = ec._VolumeLogEntry_usage(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isLate":
+			out.Values[i] = ec._VolumeLogEntry_isLate(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isNotified":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeLogEntry_isNotified(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "isSilenced":
+			out.Values[i] = ec._VolumeLogEntry_isSilenced(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "silence":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeLogEntry_silence(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "deliveries":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._VolumeLogEntry_deliveries(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAlertLogEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.AlertLogEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalNAlertLogEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[domain.AlertLogEntry]) graphql.Marshaler {
 	return ec._AlertLogEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNAlertLogEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*domain.AlertLogEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalNAlertLogEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[domain.AlertLogEntry]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1633,11 +1560,21 @@ func (ec *executionContext) marshalNAlertLogEdge2ᚕsimgraphᚋgraphᚋmodelᚐE
 	return ret
 }
 
-func (ec *executionContext) marshalNAlertLogEntry2ᚕᚖsimgraphᚋdomainᚐAlertLogEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.AlertLogEntry) graphql.Marshaler {
+func (ec *executionContext) marshalNAlertLogEntry2simgraphᚋdomainᚐAlertLogEntry(ctx context.Context, sel ast.SelectionSet, v domain.AlertLogEntry) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AlertLogEntry(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAlertLogEntry2ᚕsimgraphᚋdomainᚐAlertLogEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.AlertLogEntry) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAlertLogEntry2ᚖsimgraphᚋdomainᚐAlertLogEntry(ctx, sel, v[i])
+		return ec.marshalNAlertLogEntry2simgraphᚋdomainᚐAlertLogEntry(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1649,76 +1586,84 @@ func (ec *executionContext) marshalNAlertLogEntry2ᚕᚖsimgraphᚋdomainᚐAler
 	return ret
 }
 
-func (ec *executionContext) marshalNAlertLogEntry2ᚖsimgraphᚋdomainᚐAlertLogEntry(ctx context.Context, sel ast.SelectionSet, v *domain.AlertLogEntry) graphql.Marshaler {
+func (ec *executionContext) unmarshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState(ctx context.Context, v any) (domain.AlertLogEntryState, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState(ctx context.Context, sel ast.SelectionSet, v domain.AlertLogEntryState) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState = map[string]domain.AlertLogEntryState{
+		"FIRED":    domain.EntryFired,
+		"RESOLVED": domain.EntryResolved,
+	}
+	marshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState = map[domain.AlertLogEntryState]string{
+		domain.EntryFired:    "FIRED",
+		domain.EntryResolved: "RESOLVED",
+	}
+)
+
+func (ec *executionContext) marshalNVolumeLogEntry2ᚕᚖsimgraphᚋdomainᚐVolumeLogEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.VolumeLogEntry) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNVolumeLogEntry2ᚖsimgraphᚋdomainᚐVolumeLogEntry(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNVolumeLogEntry2ᚖsimgraphᚋdomainᚐVolumeLogEntry(ctx context.Context, sel ast.SelectionSet, v *domain.VolumeLogEntry) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
 		}
 		return graphql.Null
 	}
-	return ec._AlertLogEntry(ctx, sel, v)
+	return ec._VolumeLogEntry(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNAlertLogFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputAlertLogFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNAlertLogOrder2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputAlertLogOrder(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNAlertLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertLogOrderField(ctx context.Context, v any) (input.AlertLogOrderField, error) {
-	var res input.AlertLogOrderField
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNAlertLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertLogOrderField(ctx context.Context, sel ast.SelectionSet, v input.AlertLogOrderField) graphql.Marshaler {
-	return v
-}
-
-func (ec *executionContext) unmarshalOAlertBoundaryFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputAlertBoundaryFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOAlertLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.AlertLogEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalOAlertLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[domain.AlertLogEntry]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._AlertLogConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAlertLogEntry2ᚖsimgraphᚋdomainᚐAlertLogEntry(ctx context.Context, sel ast.SelectionSet, v *domain.AlertLogEntry) graphql.Marshaler {
+func (ec *executionContext) marshalOAlertLogEntry2simgraphᚋdomainᚐAlertLogEntry(ctx context.Context, sel ast.SelectionSet, v domain.AlertLogEntry) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._AlertLogEntry(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOAlertLogFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputAlertLogFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOAlertLogFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+func (ec *executionContext) unmarshalOAlertLogEntryState2ᚕsimgraphᚋdomainᚐAlertLogEntryStateᚄ(ctx context.Context, v any) ([]domain.AlertLogEntryState, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]map[string]any, len(vSlice))
+	res := make([]domain.AlertLogEntryState, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAlertLogFilter2map(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -1726,28 +1671,67 @@ func (ec *executionContext) unmarshalOAlertLogFilter2ᚕmapᚄ(ctx context.Conte
 	return res, nil
 }
 
-func (ec *executionContext) marshalOAlertLogList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.AlertLogEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalOAlertLogEntryState2ᚕsimgraphᚋdomainᚐAlertLogEntryStateᚄ(ctx context.Context, sel ast.SelectionSet, v []domain.AlertLogEntryState) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOAlertLogEntryState2ᚖsimgraphᚋdomainᚐAlertLogEntryState(ctx context.Context, v any) (*domain.AlertLogEntryState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAlertLogEntryState2ᚖsimgraphᚋdomainᚐAlertLogEntryState[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAlertLogEntryState2ᚖsimgraphᚋdomainᚐAlertLogEntryState(ctx context.Context, sel ast.SelectionSet, v *domain.AlertLogEntryState) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAlertLogEntryState2ᚖsimgraphᚋdomainᚐAlertLogEntryState[*v])
+	return res
+}
+
+var (
+	unmarshalOAlertLogEntryState2ᚖsimgraphᚋdomainᚐAlertLogEntryState = map[string]domain.AlertLogEntryState{
+		"FIRED":    domain.EntryFired,
+		"RESOLVED": domain.EntryResolved,
+	}
+	marshalOAlertLogEntryState2ᚖsimgraphᚋdomainᚐAlertLogEntryState = map[domain.AlertLogEntryState]string{
+		domain.EntryFired:    "FIRED",
+		domain.EntryResolved: "RESOLVED",
+	}
+)
+
+func (ec *executionContext) marshalOAlertLogList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx context.Context, sel ast.SelectionSet, v *model.List[*domain.VolumeLogEntry]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._AlertLogList(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOAlertLogOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+func (ec *executionContext) marshalOVolumeLogEntry2ᚖsimgraphᚋdomainᚐVolumeLogEntry(ctx context.Context, sel ast.SelectionSet, v *domain.VolumeLogEntry) graphql.Marshaler {
 	if v == nil {
-		return nil, nil
+		return graphql.Null
 	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]map[string]any, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAlertLogOrder2map(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
+	return ec._VolumeLogEntry(ctx, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -31,6 +31,13 @@ type ConditionAlertResolver interface {
 
 	Subscriber(ctx context.Context, obj *condition.Alert) (*domain.Subscriber, error)
 	Group(ctx context.Context, obj *condition.Alert) (*domain.Group, error)
+	Company(ctx context.Context, obj *condition.Alert) (*domain.Company, error)
+	Status(ctx context.Context, obj *condition.Alert) (*domain.AlertStatus, error)
+	NumberFired(ctx context.Context, obj *condition.Alert) (*int32, error)
+}
+type ConditionAlertStateResolver interface {
+	Subscriber(ctx context.Context, obj *condition.AlertState) (*domain.Subscriber, error)
+	Group(ctx context.Context, obj *condition.AlertState) (*domain.Group, error)
 }
 type ConditionFiringResolver interface {
 	Subscriber(ctx context.Context, obj *condition.Firing) (*domain.Subscriber, error)
@@ -105,6 +112,52 @@ func (ec *executionContext) fieldContext_ConditionAlert_alertId(_ context.Contex
 	return graphql.NewScalarFieldContext("ConditionAlert", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _ConditionAlert_name(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlert_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlert_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionAlert", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionAlert_description(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlert_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlert_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionAlert", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ConditionAlert_ruleType(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -163,15 +216,15 @@ func (ec *executionContext) _ConditionAlert_kind(ctx context.Context, field grap
 			return obj.Kind, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v condition.Kind) graphql.Marshaler {
-			return ec.marshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertKind) graphql.Marshaler {
+			return ec.marshalNAlertKind2simgraphᚋdomainᚐAlertKind(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionAlert_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ConditionAlert", field, false, false, errors.New("field of type ConditionKind does not have child fields"))
+	return graphql.NewScalarFieldContext("ConditionAlert", field, false, false, errors.New("field of type AlertKind does not have child fields"))
 }
 
 func (ec *executionContext) _ConditionAlert_silentHours(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
@@ -412,158 +465,94 @@ func (ec *executionContext) fieldContext_ConditionAlert_group(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _ConditionAlertConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*condition.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ConditionAlert_company(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionAlertConnection_edges(ctx, field)
+			return ec.fieldContext_ConditionAlert_company(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges(), nil
+			return ec.Resolvers.ConditionAlert().Company(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*condition.Alert]) graphql.Marshaler {
-			return ec.marshalNConditionAlertEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ConditionAlertConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConditionAlertConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConditionAlertEdge(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ConditionAlertConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*condition.Alert]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionAlertConnection_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*condition.Alert) graphql.Marshaler {
-			return ec.marshalNConditionAlert2ᚕᚖsimgraphᚋdomainᚋconditionᚐAlertᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ConditionAlertConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConditionAlertConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConditionAlert(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ConditionAlertConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*condition.Alert]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionAlertConnection_pageInfo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2simgraphᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ConditionAlertConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConditionAlertConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ConditionAlertConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*condition.Alert]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionAlertConnection_totalCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TotalCount(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalOInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Company) graphql.Marshaler {
+			return ec.marshalOCompany2ᚖsimgraphᚋdomainᚐCompany(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_ConditionAlertConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ConditionAlertConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+func (ec *executionContext) fieldContext_ConditionAlert_company(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConditionAlert",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Company(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
-func (ec *executionContext) _ConditionAlertEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*condition.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ConditionAlert_status(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionAlertEdge_cursor(ctx, field)
+			return ec.fieldContext_ConditionAlert_status(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return ec.Resolvers.ConditionAlert().Status(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertStatus) graphql.Marshaler {
+			return ec.marshalOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
-func (ec *executionContext) fieldContext_ConditionAlertEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ConditionAlertEdge", field, false, false, errors.New("field of type String does not have child fields"))
+func (ec *executionContext) fieldContext_ConditionAlert_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionAlert", field, true, true, errors.New("field of type AlertStatus does not have child fields"))
 }
 
-func (ec *executionContext) _ConditionAlertEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*condition.Alert]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ConditionAlert_numberFired(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionAlertEdge_node(ctx, field)
+			return ec.fieldContext_ConditionAlert_numberFired(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
+			return ec.Resolvers.ConditionAlert().NumberFired(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlert_numberFired(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionAlert", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionAlertState_alert(ctx context.Context, field graphql.CollectedField, obj *condition.AlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlertState_alert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alert, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *condition.Alert) graphql.Marshaler {
@@ -573,9 +562,9 @@ func (ec *executionContext) _ConditionAlertEdge_node(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ConditionAlertEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ConditionAlertState_alert(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "ConditionAlertEdge",
+		Object:     "ConditionAlertState",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -584,6 +573,175 @@ func (ec *executionContext) fieldContext_ConditionAlertEdge_node(_ context.Conte
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ConditionAlertState_subscriber(ctx context.Context, field graphql.CollectedField, obj *condition.AlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlertState_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ConditionAlertState().Subscriber(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *domain.Subscriber
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Subscriber
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlertState_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConditionAlertState",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConditionAlertState_group(ctx context.Context, field graphql.CollectedField, obj *condition.AlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlertState_group(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ConditionAlertState().Group(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal *domain.Group
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *domain.Group
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Group) graphql.Marshaler {
+			return ec.marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlertState_group(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConditionAlertState",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Group(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ConditionAlertState_status(ctx context.Context, field graphql.CollectedField, obj *condition.AlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlertState_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertStatus) graphql.Marshaler {
+			return ec.marshalNAlertStatus2simgraphᚋdomainᚐAlertStatus(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlertState_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionAlertState", field, true, false, errors.New("field of type AlertStatus does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionAlertState_since(ctx context.Context, field graphql.CollectedField, obj *condition.AlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlertState_since(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Since, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlertState_since(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionAlertState", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionAlertState_isOpen(ctx context.Context, field graphql.CollectedField, obj *condition.AlertState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlertState_isOpen(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsOpen, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlertState_isOpen(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionAlertState", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _ConditionExplanation_reason(ctx context.Context, field graphql.CollectedField, obj *condition.Explanation) (ret graphql.Marshaler) {
@@ -948,180 +1106,6 @@ func (ec *executionContext) fieldContext_ConditionFiring_text(_ context.Context,
 	return graphql.NewScalarFieldContext("ConditionFiring", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ConditionLogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*condition.Entry]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionLogConnection_edges(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Edges(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*condition.Entry]) graphql.Marshaler {
-			return ec.marshalNConditionLogEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ConditionLogConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConditionLogConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConditionLogEdge(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ConditionLogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*condition.Entry]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionLogConnection_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*condition.Entry) graphql.Marshaler {
-			return ec.marshalNConditionLogEntry2ᚕᚖsimgraphᚋdomainᚋconditionᚐEntryᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ConditionLogConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConditionLogConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConditionLogEntry(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ConditionLogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*condition.Entry]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionLogConnection_pageInfo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2simgraphᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ConditionLogConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConditionLogConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ConditionLogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*condition.Entry]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionLogConnection_totalCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TotalCount(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalOInt2int(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ConditionLogConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ConditionLogConnection", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _ConditionLogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*condition.Entry]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionLogEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ConditionLogEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ConditionLogEdge", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ConditionLogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*condition.Entry]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConditionLogEdge_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *condition.Entry) graphql.Marshaler {
-			return ec.marshalNConditionLogEntry2ᚖsimgraphᚋdomainᚋconditionᚐEntry(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ConditionLogEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConditionLogEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConditionLogEntry(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _ConditionLogEntry_id(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1253,15 +1237,15 @@ func (ec *executionContext) _ConditionLogEntry_kind(ctx context.Context, field g
 			return obj.Kind, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v condition.Kind) graphql.Marshaler {
-			return ec.marshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertKind) graphql.Marshaler {
+			return ec.marshalNAlertKind2simgraphᚋdomainᚐAlertKind(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type ConditionKind does not have child fields"))
+	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type AlertKind does not have child fields"))
 }
 
 func (ec *executionContext) _ConditionLogEntry_state(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
@@ -1276,15 +1260,15 @@ func (ec *executionContext) _ConditionLogEntry_state(ctx context.Context, field 
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v condition.State) graphql.Marshaler {
-			return ec.marshalNConditionState2simgraphᚋdomainᚋconditionᚐState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertLogEntryState) graphql.Marshaler {
+			return ec.marshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type ConditionState does not have child fields"))
+	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type AlertLogEntryState does not have child fields"))
 }
 
 func (ec *executionContext) _ConditionLogEntry_ruleType(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
@@ -1707,6 +1691,29 @@ func (ec *executionContext) _ConditionLogEntry_createdAt(ctx context.Context, fi
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ConditionLogEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ConditionLogEntry_isNotified(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionLogEntry_isNotified(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsNotified(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionLogEntry_isNotified(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionLogEntry", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _ConditionLogEntry_isSilenced(ctx context.Context, field graphql.CollectedField, obj *condition.Entry) (ret graphql.Marshaler) {
@@ -2203,7 +2210,7 @@ func (ec *executionContext) unmarshalInputCreateConditionAlertInput(ctx context.
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"ruleType", "target", "condition"}
+	fieldsInOrder := [...]string{"ruleType", "target", "condition", "name", "description"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2231,6 +2238,20 @@ func (ec *executionContext) unmarshalInputCreateConditionAlertInput(ctx context.
 				return it, err
 			}
 			it.Condition = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = graphql.OmittableOf(data)
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2277,7 +2298,7 @@ func (ec *executionContext) unmarshalInputEditConditionAlertInput(ctx context.Co
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"alertId", "condition"}
+	fieldsInOrder := [...]string{"alertId", "condition", "name", "description"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2293,11 +2314,25 @@ func (ec *executionContext) unmarshalInputEditConditionAlertInput(ctx context.Co
 			it.AlertID = data
 		case "condition":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("condition"))
-			data, err := ec.unmarshalNConditionInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐConditionInput(ctx, v)
+			data, err := ec.unmarshalOConditionInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐConditionInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Condition = data
+			it.Condition = graphql.OmittableOf(data)
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = graphql.OmittableOf(data)
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2311,7 +2346,7 @@ func (ec *executionContext) unmarshalInputEditConditionAlertInput(ctx context.Co
 
 // region    **************************** object.gotpl ****************************
 
-var conditionAlertImplementors = []string{"ConditionAlert", "Node"}
+var conditionAlertImplementors = []string{"ConditionAlert", "Node", "Alert"}
 
 func (ec *executionContext) _ConditionAlert(ctx context.Context, sel ast.SelectionSet, obj *condition.Alert) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, conditionAlertImplementors)
@@ -2364,6 +2399,16 @@ func (ec *executionContext) _ConditionAlert(ctx context.Context, sel ast.Selecti
 		case "alertId":
 			out.Values[i] = ec._ConditionAlert_alertId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._ConditionAlert_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "description":
+			out.Values[i] = ec._ConditionAlert_description(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "ruleType":
@@ -2619,55 +2664,7 @@ func (ec *executionContext) _ConditionAlert(ctx context.Context, sel ast.Selecti
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var conditionAlertConnectionImplementors = []string{"ConditionAlertConnection"}
-
-func (ec *executionContext) _ConditionAlertConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*condition.Alert]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, conditionAlertConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ConditionAlertConnection")
-		case "edges":
-			out.Values[i] = ec._ConditionAlertConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "nodes":
-			out.Values[i] = ec._ConditionAlertConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "pageInfo":
-			out.Values[i] = ec._ConditionAlertConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "totalCount":
+		case "company":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -2676,7 +2673,83 @@ func (ec *executionContext) _ConditionAlertConnection(ctx context.Context, sel a
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._ConditionAlertConnection_totalCount(ctx, field, obj)
+				res = ec._ConditionAlert_company(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "status":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConditionAlert_status(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "numberFired":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConditionAlert_numberFired(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -2726,10 +2799,10 @@ func (ec *executionContext) _ConditionAlertConnection(ctx context.Context, sel a
 	return out
 }
 
-var conditionAlertEdgeImplementors = []string{"ConditionAlertEdge"}
+var conditionAlertStateImplementors = []string{"ConditionAlertState", "AlertState"}
 
-func (ec *executionContext) _ConditionAlertEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*condition.Alert]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, conditionAlertEdgeImplementors)
+func (ec *executionContext) _ConditionAlertState(ctx context.Context, sel ast.SelectionSet, obj *condition.AlertState) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, conditionAlertStateImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -2737,16 +2810,102 @@ func (ec *executionContext) _ConditionAlertEdge(ctx context.Context, sel ast.Sel
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("ConditionAlertEdge")
-		case "cursor":
-			out.Values[i] = ec._ConditionAlertEdge_cursor(ctx, field, obj)
+			out.Values[i] = graphql.MarshalString("ConditionAlertState")
+		case "alert":
+			out.Values[i] = ec._ConditionAlertState_alert(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "node":
-			out.Values[i] = ec._ConditionAlertEdge_node(ctx, field, obj)
+		case "subscriber":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConditionAlertState_subscriber(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "group":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ConditionAlertState_group(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "status":
+			out.Values[i] = ec._ConditionAlertState_status(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "since":
+			out.Values[i] = ec._ConditionAlertState_since(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isOpen":
+			out.Values[i] = ec._ConditionAlertState_isOpen(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -2966,136 +3125,7 @@ func (ec *executionContext) _ConditionFiring(ctx context.Context, sel ast.Select
 	return out
 }
 
-var conditionLogConnectionImplementors = []string{"ConditionLogConnection"}
-
-func (ec *executionContext) _ConditionLogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*condition.Entry]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, conditionLogConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ConditionLogConnection")
-		case "edges":
-			out.Values[i] = ec._ConditionLogConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "nodes":
-			out.Values[i] = ec._ConditionLogConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "pageInfo":
-			out.Values[i] = ec._ConditionLogConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "totalCount":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._ConditionLogConnection_totalCount(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var conditionLogEdgeImplementors = []string{"ConditionLogEdge"}
-
-func (ec *executionContext) _ConditionLogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*condition.Entry]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, conditionLogEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ConditionLogEdge")
-		case "cursor":
-			out.Values[i] = ec._ConditionLogEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "node":
-			out.Values[i] = ec._ConditionLogEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var conditionLogEntryImplementors = []string{"ConditionLogEntry", "Node"}
+var conditionLogEntryImplementors = []string{"ConditionLogEntry", "Node", "AlertLogEntry"}
 
 func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.SelectionSet, obj *condition.Entry) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, conditionLogEntryImplementors)
@@ -3412,6 +3442,11 @@ func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.Sele
 			}
 		case "createdAt":
 			out.Values[i] = ec._ConditionLogEntry_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isNotified":
+			out.Values[i] = ec._ConditionLogEntry_isNotified(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -3741,22 +3776,6 @@ func (ec *executionContext) _EditConditionAlertPayload(ctx context.Context, sel 
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNConditionAlert2ᚕᚖsimgraphᚋdomainᚋconditionᚐAlertᚄ(ctx context.Context, sel ast.SelectionSet, v []*condition.Alert) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNConditionAlert2ᚖsimgraphᚋdomainᚋconditionᚐAlert(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNConditionAlert2ᚖsimgraphᚋdomainᚋconditionᚐAlert(ctx context.Context, sel ast.SelectionSet, v *condition.Alert) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -3765,26 +3784,6 @@ func (ec *executionContext) marshalNConditionAlert2ᚖsimgraphᚋdomainᚋcondit
 		return graphql.Null
 	}
 	return ec._ConditionAlert(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNConditionAlertEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*condition.Alert]) graphql.Marshaler {
-	return ec._ConditionAlertEdge(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNConditionAlertEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*condition.Alert]) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNConditionAlertEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalNConditionFiring2ᚕᚖsimgraphᚋdomainᚋconditionᚐFiringᚄ(ctx context.Context, sel ast.SelectionSet, v []*condition.Firing) graphql.Marshaler {
@@ -3816,86 +3815,6 @@ func (ec *executionContext) marshalNConditionFiring2ᚖsimgraphᚋdomainᚋcondi
 func (ec *executionContext) unmarshalNConditionInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐConditionInput(ctx context.Context, v any) (*input.ConditionInput, error) {
 	res, err := ec.unmarshalInputConditionInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind(ctx context.Context, v any) (condition.Kind, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind(ctx context.Context, sel ast.SelectionSet, v condition.Kind) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind = map[string]condition.Kind{
-		"SILENT":        condition.Silent,
-		"STORM":         condition.Storm,
-		"FORECAST":      condition.Forecast,
-		"CHANGE":        condition.Change,
-		"SOURCE_SILENT": condition.SourceSilent,
-	}
-	marshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind = map[condition.Kind]string{
-		condition.Silent:       "SILENT",
-		condition.Storm:        "STORM",
-		condition.Forecast:     "FORECAST",
-		condition.Change:       "CHANGE",
-		condition.SourceSilent: "SOURCE_SILENT",
-	}
-)
-
-func (ec *executionContext) marshalNConditionLogEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*condition.Entry]) graphql.Marshaler {
-	return ec._ConditionLogEdge(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNConditionLogEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*condition.Entry]) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNConditionLogEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNConditionLogEntry2ᚕᚖsimgraphᚋdomainᚋconditionᚐEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*condition.Entry) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNConditionLogEntry2ᚖsimgraphᚋdomainᚋconditionᚐEntry(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNConditionLogEntry2ᚖsimgraphᚋdomainᚋconditionᚐEntry(ctx context.Context, sel ast.SelectionSet, v *condition.Entry) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ConditionLogEntry(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNConditionPreviewDay2ᚕᚖsimgraphᚋdomainᚋconditionᚐPreviewDayᚄ(ctx context.Context, sel ast.SelectionSet, v []*condition.PreviewDay) graphql.Marshaler {
@@ -3959,34 +3878,6 @@ var (
 		condition.Unconfirmed:   "UNCONFIRMED",
 		condition.LittleHistory: "LITTLE_HISTORY",
 		condition.Pending:       "PENDING",
-	}
-)
-
-func (ec *executionContext) unmarshalNConditionState2simgraphᚋdomainᚋconditionᚐState(ctx context.Context, v any) (condition.State, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNConditionState2simgraphᚋdomainᚋconditionᚐState[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNConditionState2simgraphᚋdomainᚋconditionᚐState(ctx context.Context, sel ast.SelectionSet, v condition.State) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNConditionState2simgraphᚋdomainᚋconditionᚐState[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNConditionState2simgraphᚋdomainᚋconditionᚐState = map[string]condition.State{
-		"FIRED":    condition.Fired,
-		"RESOLVED": condition.Resolved,
-	}
-	marshalNConditionState2simgraphᚋdomainᚋconditionᚐState = map[condition.State]string{
-		condition.Fired:    "FIRED",
-		condition.Resolved: "RESOLVED",
 	}
 )
 
@@ -4076,13 +3967,6 @@ func (ec *executionContext) marshalOConditionAlert2ᚖsimgraphᚋdomainᚋcondit
 	return ec._ConditionAlert(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOConditionAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*condition.Alert]) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ConditionAlertConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalOConditionExplanation2ᚖsimgraphᚋdomainᚋconditionᚐExplanation(ctx context.Context, sel ast.SelectionSet, v *condition.Explanation) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -4090,83 +3974,12 @@ func (ec *executionContext) marshalOConditionExplanation2ᚖsimgraphᚋdomainᚋ
 	return ec._ConditionExplanation(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx context.Context, v any) ([]condition.Kind, error) {
+func (ec *executionContext) unmarshalOConditionInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐConditionInput(ctx context.Context, v any) (*input.ConditionInput, error) {
 	if v == nil {
 		return nil, nil
 	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]condition.Kind, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []condition.Kind) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx context.Context, v any) (*condition.Kind, error) {
-	if v == nil {
-		return nil, nil
-	}
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind[tmp]
+	res, err := ec.unmarshalInputConditionInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx context.Context, sel ast.SelectionSet, v *condition.Kind) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind[*v])
-	return res
-}
-
-var (
-	unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind = map[string]condition.Kind{
-		"SILENT":        condition.Silent,
-		"STORM":         condition.Storm,
-		"FORECAST":      condition.Forecast,
-		"CHANGE":        condition.Change,
-		"SOURCE_SILENT": condition.SourceSilent,
-	}
-	marshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind = map[condition.Kind]string{
-		condition.Silent:       "SILENT",
-		condition.Storm:        "STORM",
-		condition.Forecast:     "FORECAST",
-		condition.Change:       "CHANGE",
-		condition.SourceSilent: "SOURCE_SILENT",
-	}
-)
-
-func (ec *executionContext) marshalOConditionLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*condition.Entry]) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ConditionLogConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOConditionLogEntry2ᚖsimgraphᚋdomainᚋconditionᚐEntry(ctx context.Context, sel ast.SelectionSet, v *condition.Entry) graphql.Marshaler {
@@ -4182,72 +3995,6 @@ func (ec *executionContext) marshalOConditionPreview2ᚖsimgraphᚋdomainᚋcond
 	}
 	return ec._ConditionPreview(ctx, sel, v)
 }
-
-func (ec *executionContext) unmarshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx context.Context, v any) ([]condition.State, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]condition.State, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNConditionState2simgraphᚋdomainᚋconditionᚐState(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []condition.State) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNConditionState2simgraphᚋdomainᚋconditionᚐState(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx context.Context, v any) (*condition.State, error) {
-	if v == nil {
-		return nil, nil
-	}
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState[tmp]
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx context.Context, sel ast.SelectionSet, v *condition.State) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState[*v])
-	return res
-}
-
-var (
-	unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState = map[string]condition.State{
-		"FIRED":    condition.Fired,
-		"RESOLVED": condition.Resolved,
-	}
-	marshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState = map[condition.State]string{
-		condition.Fired:    "FIRED",
-		condition.Resolved: "RESOLVED",
-	}
-)
 
 func (ec *executionContext) unmarshalOConditionTrait2ᚕsimgraphᚋdomainᚋconditionᚐTraitᚄ(ctx context.Context, v any) ([]condition.Trait, error) {
 	if v == nil {

@@ -174,6 +174,535 @@ func (ec *executionContext) unmarshalInputAccessKeyOrder(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAlertBoundaryFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOAlertBoundary2ᚖsimgraphᚋdomainᚐBoundary(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOAlertBoundary2ᚕsimgraphᚋdomainᚐBoundaryᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOAlertBoundary2ᚕsimgraphᚋdomainᚐBoundaryᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAlertFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"and", "or", "not", "alertId", "name", "kind", "ruleType", "target", "lowerThreshold", "upperThreshold", "createdAt"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOAlertFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOAlertFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOAlertFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		case "alertId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertId"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["alertId"] = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["name"] = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOAlertKindFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["kind"] = data
+		case "ruleType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ruleType"))
+			data, err := ec.unmarshalOAlertRuleTypeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ruleType"] = data
+		case "target":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["target"] = data
+		case "lowerThreshold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lowerThreshold"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lowerThreshold"] = data
+		case "upperThreshold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("upperThreshold"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["upperThreshold"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAlertKindFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOAlertKind2ᚖsimgraphᚋdomainᚐAlertKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOAlertKind2ᚖsimgraphᚋdomainᚐAlertKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOAlertKind2ᚕsimgraphᚋdomainᚐAlertKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOAlertKind2ᚕsimgraphᚋdomainᚐAlertKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAlertLogEntryStateFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOAlertLogEntryState2ᚖsimgraphᚋdomainᚐAlertLogEntryState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOAlertLogEntryState2ᚖsimgraphᚋdomainᚐAlertLogEntryState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOAlertLogEntryState2ᚕsimgraphᚋdomainᚐAlertLogEntryStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOAlertLogEntryState2ᚕsimgraphᚋdomainᚐAlertLogEntryStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAlertLogFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"and", "or", "not", "entryId", "alertId", "kind", "state", "ruleType", "target", "physicalId", "isOpen", "limitBoundary", "threshold", "usage", "isLate", "createdAt"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOAlertLogFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOAlertLogFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOAlertLogFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		case "entryId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryId"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["entryId"] = data
+		case "alertId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertId"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["alertId"] = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOAlertKindFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["kind"] = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalOAlertLogEntryStateFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["state"] = data
+		case "ruleType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ruleType"))
+			data, err := ec.unmarshalOAlertRuleTypeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ruleType"] = data
+		case "target":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["target"] = data
+		case "physicalId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["physicalId"] = data
+		case "isOpen":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isOpen"))
+			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isOpen"] = data
+		case "limitBoundary":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limitBoundary"))
+			data, err := ec.unmarshalOAlertBoundaryFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["limitBoundary"] = data
+		case "threshold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("threshold"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["threshold"] = data
+		case "usage":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usage"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["usage"] = data
+		case "isLate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isLate"))
+			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isLate"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAlertLogOrder(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNAlertLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertLogOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["field"] = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAlertOrder(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["field"] = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAlertRuleTypeFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOAlertRuleType2ᚖsimgraphᚋdomainᚐRuleType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOAlertRuleType2ᚕsimgraphᚋdomainᚐRuleTypeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOAlertRuleType2ᚕsimgraphᚋdomainᚐRuleTypeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuditFilter(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -555,368 +1084,6 @@ func (ec *executionContext) unmarshalInputCommandStateFilter(ctx context.Context
 		case "notIn":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
 			data, err := ec.unmarshalOCommandState2ᚕsimgraphᚋdomainᚋcarrierᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["notIn"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputConditionAlertFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"and", "or", "not", "alertId", "ruleType", "target", "kind", "createdAt"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "and":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
-			data, err := ec.unmarshalOConditionAlertFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["and"] = data
-		case "or":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
-			data, err := ec.unmarshalOConditionAlertFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["or"] = data
-		case "not":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
-			data, err := ec.unmarshalOConditionAlertFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["not"] = data
-		case "alertId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertId"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["alertId"] = data
-		case "ruleType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ruleType"))
-			data, err := ec.unmarshalOAlertRuleTypeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["ruleType"] = data
-		case "target":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("target"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["target"] = data
-		case "kind":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
-			data, err := ec.unmarshalOConditionKindFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["kind"] = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["createdAt"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputConditionAlertOrder(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["direction"]; !present {
-		asMap["direction"] = "ASC"
-	}
-
-	fieldsInOrder := [...]string{"field", "direction"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "field":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
-			data, err := ec.unmarshalNConditionAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionAlertOrderField(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["field"] = data
-		case "direction":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["direction"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputConditionKindFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "eq":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
-			data, err := ec.unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["eq"] = data
-		case "ne":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
-			data, err := ec.unmarshalOConditionKind2ᚖsimgraphᚋdomainᚋconditionᚐKind(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["ne"] = data
-		case "in":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
-			data, err := ec.unmarshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["in"] = data
-		case "notIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
-			data, err := ec.unmarshalOConditionKind2ᚕsimgraphᚋdomainᚋconditionᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["notIn"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputConditionLogFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"and", "or", "not", "entryId", "alertId", "kind", "state", "physicalId", "isOpen", "createdAt"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "and":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
-			data, err := ec.unmarshalOConditionLogFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["and"] = data
-		case "or":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
-			data, err := ec.unmarshalOConditionLogFilter2ᚕmapᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["or"] = data
-		case "not":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
-			data, err := ec.unmarshalOConditionLogFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["not"] = data
-		case "entryId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryId"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["entryId"] = data
-		case "alertId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alertId"))
-			data, err := ec.unmarshalOIntFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["alertId"] = data
-		case "kind":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
-			data, err := ec.unmarshalOConditionKindFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["kind"] = data
-		case "state":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOConditionStateFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["state"] = data
-		case "physicalId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalId"))
-			data, err := ec.unmarshalOStringFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["physicalId"] = data
-		case "isOpen":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isOpen"))
-			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["isOpen"] = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["createdAt"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputConditionLogOrder(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["direction"]; !present {
-		asMap["direction"] = "ASC"
-	}
-
-	fieldsInOrder := [...]string{"field", "direction"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "field":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
-			data, err := ec.unmarshalNConditionLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionLogOrderField(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["field"] = data
-		case "direction":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["direction"] = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputConditionStateFilter(ctx context.Context, obj any) (map[string]any, error) {
-	var it map[string]any
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
-	it = make(map[string]any, len(asMap))
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "eq":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
-			data, err := ec.unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["eq"] = data
-		case "ne":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
-			data, err := ec.unmarshalOConditionState2ᚖsimgraphᚋdomainᚋconditionᚐState(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["ne"] = data
-		case "in":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
-			data, err := ec.unmarshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it["in"] = data
-		case "notIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
-			data, err := ec.unmarshalOConditionState2ᚕsimgraphᚋdomainᚋconditionᚐStateᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -3741,6 +3908,46 @@ func (ec *executionContext) marshalNAccessKeyOrderField2simgraphᚋgraphᚋgener
 	return v
 }
 
+func (ec *executionContext) unmarshalNAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputAlertFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAlertLogFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputAlertLogFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAlertLogOrder2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputAlertLogOrder(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAlertLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertLogOrderField(ctx context.Context, v any) (input.AlertLogOrderField, error) {
+	var res input.AlertLogOrderField
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAlertLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertLogOrderField(ctx context.Context, sel ast.SelectionSet, v input.AlertLogOrderField) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) unmarshalNAlertOrder2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputAlertOrder(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertOrderField(ctx context.Context, v any) (input.AlertOrderField, error) {
+	var res input.AlertOrderField
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertOrderField(ctx context.Context, sel ast.SelectionSet, v input.AlertOrderField) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNAuditFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputAuditFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3778,46 +3985,6 @@ func (ec *executionContext) unmarshalNCommandOrderField2simgraphᚋgraphᚋgener
 }
 
 func (ec *executionContext) marshalNCommandOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐCommandOrderField(ctx context.Context, sel ast.SelectionSet, v input.CommandOrderField) graphql.Marshaler {
-	return v
-}
-
-func (ec *executionContext) unmarshalNConditionAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputConditionAlertFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNConditionAlertOrder2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputConditionAlertOrder(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNConditionAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionAlertOrderField(ctx context.Context, v any) (input.ConditionAlertOrderField, error) {
-	var res input.ConditionAlertOrderField
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNConditionAlertOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionAlertOrderField(ctx context.Context, sel ast.SelectionSet, v input.ConditionAlertOrderField) graphql.Marshaler {
-	return v
-}
-
-func (ec *executionContext) unmarshalNConditionLogFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputConditionLogFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNConditionLogOrder2map(ctx context.Context, v any) (map[string]any, error) {
-	res, err := ec.unmarshalInputConditionLogOrder(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNConditionLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionLogOrderField(ctx context.Context, v any) (input.ConditionLogOrderField, error) {
-	var res input.ConditionLogOrderField
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNConditionLogOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐConditionLogOrderField(ctx context.Context, sel ast.SelectionSet, v input.ConditionLogOrderField) graphql.Marshaler {
 	return v
 }
 
@@ -4223,6 +4390,122 @@ func (ec *executionContext) unmarshalOAccessKeyOrder2ᚕmapᚄ(ctx context.Conte
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalOAlertBoundaryFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAlertBoundaryFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAlertFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAlertFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAlertFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAlertKindFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAlertKindFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAlertLogEntryStateFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAlertLogEntryStateFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAlertLogFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAlertLogFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAlertLogFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAlertLogFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAlertLogOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAlertLogOrder2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAlertOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAlertOrder2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAlertRuleTypeFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAlertRuleTypeFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOAuditFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
@@ -4320,106 +4603,6 @@ func (ec *executionContext) unmarshalOCommandStateFilter2map(ctx context.Context
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputCommandStateFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOConditionAlertFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputConditionAlertFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOConditionAlertFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]map[string]any, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNConditionAlertFilter2map(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalOConditionAlertOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]map[string]any, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNConditionAlertOrder2map(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalOConditionKindFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputConditionKindFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOConditionLogFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputConditionLogFilter(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOConditionLogFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]map[string]any, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNConditionLogFilter2map(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalOConditionLogOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]map[string]any, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNConditionLogOrder2map(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalOConditionStateFilter2map(ctx context.Context, v any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputConditionStateFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -19,7 +19,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type SubscriptionResolver interface {
-	AlertTriggered(ctx context.Context) (<-chan *domain.AlertLogEntry, error)
+	AlertTriggered(ctx context.Context) (<-chan domain.AlertLogEntry, error)
 	SubscriberChanged(ctx context.Context, physicalIds []string) (<-chan *domain.Subscriber, error)
 	UsageRecorded(ctx context.Context, physicalIds []string) (<-chan *domain.UsageRecorded, error)
 	OperationChanged(ctx context.Context, operationID *string) (<-chan *bulk.Operation, error)
@@ -92,11 +92,11 @@ func (ec *executionContext) _Subscription_alertTriggered(ctx context.Context, fi
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS"})
 				if err != nil {
-					var zeroVal *domain.AlertLogEntry
+					var zeroVal domain.AlertLogEntry
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *domain.AlertLogEntry
+					var zeroVal domain.AlertLogEntry
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -105,8 +105,8 @@ func (ec *executionContext) _Subscription_alertTriggered(ctx context.Context, fi
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.AlertLogEntry) graphql.Marshaler {
-			return ec.marshalOAlertLogEntry2ᚖsimgraphᚋdomainᚐAlertLogEntry(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v domain.AlertLogEntry) graphql.Marshaler {
+			return ec.marshalOAlertLogEntry2simgraphᚋdomainᚐAlertLogEntry(ctx, selections, v)
 		},
 		true,
 		false,
@@ -119,7 +119,7 @@ func (ec *executionContext) fieldContext_Subscription_alertTriggered(_ context.C
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AlertLogEntry(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil

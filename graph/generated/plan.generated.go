@@ -98,13 +98,13 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"accessKey":                      plan.Pointer[domain.AccessKey](false, "AccessKey"),
 				"users":                          plan.Pointer[model.Connection[*domain.User]](false, "UserConnection"),
 				"accessKeys":                     plan.Pointer[model.Connection[*domain.AccessKey]](false, "AccessKeyConnection"),
-				"alert":                          plan.Pointer[domain.Alert](false, "Alert"),
-				"alerts":                         plan.Pointer[model.Connection[*domain.Alert]](false, "AlertConnection"),
-				"alertList":                      plan.Pointer[model.List[*domain.Alert]](false, "AlertList"),
+				"alert":                          plan.Abstract(false, objectsOfAlert, objectOfAlert),
+				"alerts":                         plan.Pointer[model.Connection[domain.Alert]](false, "AlertConnection"),
+				"alertList":                      plan.Pointer[model.List[*domain.VolumeAlert]](false, "AlertList"),
 				"previewAlert":                   plan.Pointer[domain.AlertPreview](false, "AlertPreview"),
 				"explainAlert":                   plan.Pointer[domain.AlertExplanation](false, "AlertExplanation"),
-				"alertLog":                       plan.Pointer[model.Connection[*domain.AlertLogEntry]](false, "AlertLogConnection"),
-				"alertLogList":                   plan.Pointer[model.List[*domain.AlertLogEntry]](false, "AlertLogList"),
+				"alertLog":                       plan.Pointer[model.Connection[domain.AlertLogEntry]](false, "AlertLogConnection"),
+				"alertLogList":                   plan.Pointer[model.List[*domain.VolumeLogEntry]](false, "AlertLogList"),
 				"dataUsage":                      plan.Pointer[model.DataUsageByDirection](false, "DataUsageByDirection"),
 				"subscriberDataUsage":            plan.Pointer[model.DataUsageByDirection](false, "DataUsageByDirection"),
 				"dataUsageBySubscriber":          plan.Pointer[model.DataUsageBySubscriber](false, "DataUsageBySubscriber"),
@@ -120,8 +120,6 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"commandProvider":                plan.Pointer[carrier.Provider](false, "CommandProvider"),
 				"viewer":                         plan.Pointer[domain.Caller](true, "Viewer"),
 				"company":                        plan.Pointer[domain.Company](true, "Company"),
-				"conditionAlerts":                plan.Pointer[model.Connection[*condition.Alert]](false, "ConditionAlertConnection"),
-				"conditionLog":                   plan.Pointer[model.Connection[*condition.Entry]](false, "ConditionLogConnection"),
 				"previewConditionAlert":          plan.Pointer[condition.Preview](false, "ConditionPreview"),
 				"explainConditionAlert":          plan.Pointer[condition.Explanation](false, "ConditionExplanation"),
 				"deliveries":                     plan.Pointer[model.Connection[domain.Delivery]](false, "DeliveryConnection"),
@@ -162,7 +160,6 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"AccessKey":                           e.planAccessKey(),
 			"AccessKeyConnection":                 e.planAccessKeyConnection(),
 			"AccessKeyEdge":                       e.planAccessKeyEdge(),
-			"Alert":                               e.planAlert(),
 			"AlertConnection":                     e.planAlertConnection(),
 			"AlertDelivery":                       e.planAlertDelivery(),
 			"AlertEdge":                           e.planAlertEdge(),
@@ -171,10 +168,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"AlertList":                           e.planAlertList(),
 			"AlertLogConnection":                  e.planAlertLogConnection(),
 			"AlertLogEdge":                        e.planAlertLogEdge(),
-			"AlertLogEntry":                       e.planAlertLogEntry(),
 			"AlertLogList":                        e.planAlertLogList(),
 			"AlertPreview":                        e.planAlertPreview(),
-			"AlertState":                          e.planAlertState(),
 			"AttachTagPayload":                    e.planAttachTagPayload(),
 			"AuditChange":                         e.planAuditChange(),
 			"AuditConnection":                     e.planAuditConnection(),
@@ -191,12 +186,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"CommandProvider":                     e.planCommandProvider(),
 			"Company":                             e.planCompany(),
 			"ConditionAlert":                      e.planConditionAlert(),
-			"ConditionAlertConnection":            e.planConditionAlertConnection(),
-			"ConditionAlertEdge":                  e.planConditionAlertEdge(),
+			"ConditionAlertState":                 e.planConditionAlertState(),
 			"ConditionExplanation":                e.planConditionExplanation(),
 			"ConditionFiring":                     e.planConditionFiring(),
-			"ConditionLogConnection":              e.planConditionLogConnection(),
-			"ConditionLogEdge":                    e.planConditionLogEdge(),
 			"ConditionLogEntry":                   e.planConditionLogEntry(),
 			"ConditionPreview":                    e.planConditionPreview(),
 			"ConditionPreviewDay":                 e.planConditionPreviewDay(),
@@ -340,6 +332,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"UserEdge":                            e.planUserEdge(),
 			"Viewer":                              e.planViewer(),
 			"VisitedNetwork":                      e.planVisitedNetwork(),
+			"VolumeAlert":                         e.planVolumeAlert(),
+			"VolumeAlertState":                    e.planVolumeAlertState(),
+			"VolumeLogEntry":                      e.planVolumeLogEntry(),
 			"WaitingUsage":                        e.planWaitingUsage(),
 			"WaitingUsageConnection":              e.planWaitingUsageConnection(),
 			"WaitingUsageEdge":                    e.planWaitingUsageEdge(),
@@ -562,195 +557,6 @@ func (e *executableSchema) planAccessKeyEdge() *plan.Object {
 	}
 }
 
-func (e *executableSchema) planAlert() *plan.Object {
-	ec := newExecutionContext(nil, e, nil)
-	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
-		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
-	})
-	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
-		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
-	})
-	return &plan.Object{
-		Satisfies: alertImplementors,
-		Fields: map[string]*plan.Field{
-			"id": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_id(ctx, field)
-				},
-				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*domain.Alert)
-					v, err := e.Resolvers.Alert().ID(ctx, obj)
-					if err != nil {
-						return b, false, err
-					}
-					b, ok := appendNID2string(b, v)
-					return b, ok, nil
-				},
-			},
-			"alertId": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_alertId(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Alert)
-					return appendNInt2int64(b, obj.AlertID)
-				},
-			},
-			"ruleType": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_ruleType(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Alert)
-					return appendNAlertRuleType2simgraphᚋdomainᚐRuleType(b, obj.RuleType)
-				},
-			},
-			"target": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_target(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Alert)
-					return appendNString2string(b, obj.Target)
-				},
-			},
-			"lowerThreshold": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_lowerThreshold(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Alert)
-					return appendNBigInt2int64(b, obj.LowerThreshold)
-				},
-			},
-			"upperThreshold": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_upperThreshold(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Alert)
-					return appendNBigInt2int64(b, obj.UpperThreshold)
-				},
-			},
-			"createdAt": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_createdAt(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.Alert)
-					return appendNDateTime2timeᚐTime(b, obj.DateCreated)
-				},
-			},
-			"subscriber": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_subscriber(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.Alert)
-					return e.Resolvers.Alert().Subscriber(ctx, obj)
-				},
-				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
-					obj := of.(*domain.Alert)
-					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := subscriber0permissions()
-						if err != nil {
-							return nil, err
-						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
-						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
-					}
-					return directive1(ctx)
-				},
-				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
-			},
-			"group": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_group(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.Alert)
-					return e.Resolvers.Alert().Group(ctx, obj)
-				},
-				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
-					obj := of.(*domain.Alert)
-					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := group0permissions()
-						if err != nil {
-							return nil, err
-						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
-						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
-					}
-					return directive1(ctx)
-				},
-				Shape: plan.Pointer[domain.Group](false, "Group"),
-			},
-			"company": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_company(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.Alert)
-					return e.Resolvers.Alert().Company(ctx, obj)
-				},
-				Shape: plan.Pointer[domain.Company](false, "Company"),
-			},
-			"status": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_status(ctx, field)
-				},
-				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*domain.Alert)
-					v, err := e.Resolvers.Alert().Status(ctx, obj)
-					if err != nil {
-						return b, false, err
-					}
-					b, ok := appendOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(b, v)
-					return b, ok, nil
-				},
-			},
-			"numberExceeded": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_numberExceeded(ctx, field)
-				},
-				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*domain.Alert)
-					v, err := e.Resolvers.Alert().NumberExceeded(ctx, obj)
-					if err != nil {
-						return b, false, err
-					}
-					b, ok := appendOInt2ᚖint32(b, v)
-					return b, ok, nil
-				},
-			},
-			"subjects": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_Alert_subjects(ctx, field)
-				},
-				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
-					return e.executing(ctx).field_Alert_subjects_args(ctx, raw)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.Alert)
-					return e.Resolvers.Alert().Subjects(ctx, obj, fc.Args["limit"].(*int32), fc.Args["offset"].(*int32))
-				},
-				Shape: plan.List[*domain.AlertState](false, plan.Pointer[domain.AlertState](true, "AlertState")),
-			},
-		},
-	}
-}
-
 func (e *executableSchema) planAlertConnection() *plan.Object {
 	return &plan.Object{
 		Satisfies: alertConnectionImplementors,
@@ -761,10 +567,10 @@ func (e *executableSchema) planAlertConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertConnection_edges(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*domain.Alert])
+					obj := of.(*model.Connection[domain.Alert])
 					return obj.Edges(), nil
 				},
-				Shape: plan.List[model.Edge[*domain.Alert]](true, plan.Value[model.Edge[*domain.Alert]](true, "AlertEdge")),
+				Shape: plan.List[model.Edge[domain.Alert]](true, plan.Value[model.Edge[domain.Alert]](true, "AlertEdge")),
 			},
 			"nodes": {
 				NonNull: true,
@@ -772,10 +578,10 @@ func (e *executableSchema) planAlertConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertConnection_nodes(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*domain.Alert])
+					obj := of.(*model.Connection[domain.Alert])
 					return obj.Nodes(), nil
 				},
-				Shape: plan.List[*domain.Alert](true, plan.Pointer[domain.Alert](true, "Alert")),
+				Shape: plan.List[domain.Alert](true, plan.Abstract(true, objectsOfAlert, objectOfAlert)),
 			},
 			"pageInfo": {
 				NonNull: true,
@@ -783,7 +589,7 @@ func (e *executableSchema) planAlertConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertConnection_pageInfo(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*domain.Alert])
+					obj := of.(*model.Connection[domain.Alert])
 					return obj.PageInfo(), nil
 				},
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
@@ -793,7 +599,7 @@ func (e *executableSchema) planAlertConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertConnection_totalCount(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.Connection[*domain.Alert])
+					obj := of.(*model.Connection[domain.Alert])
 					v, err := obj.TotalCount(ctx)
 					if err != nil {
 						return b, false, err
@@ -927,7 +733,7 @@ func (e *executableSchema) planAlertEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertEdge_cursor(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.Edge[*domain.Alert])
+					obj := of.(*model.Edge[domain.Alert])
 					return appendNString2string(b, obj.Cursor)
 				},
 			},
@@ -937,10 +743,10 @@ func (e *executableSchema) planAlertEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertEdge_node(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Edge[*domain.Alert])
+					obj := of.(*model.Edge[domain.Alert])
 					return obj.Node, nil
 				},
-				Shape: plan.Pointer[domain.Alert](true, "Alert"),
+				Shape: plan.Abstract(true, objectsOfAlert, objectOfAlert),
 			},
 		},
 	}
@@ -959,7 +765,7 @@ func (e *executableSchema) planAlertExplanation() *plan.Object {
 					obj := of.(*domain.AlertExplanation)
 					return obj.State, nil
 				},
-				Shape: plan.Pointer[domain.AlertState](true, "AlertState"),
+				Shape: plan.Pointer[domain.VolumeAlertState](true, "VolumeAlertState"),
 			},
 			"lower": {
 				NonNull: true,
@@ -1101,17 +907,17 @@ func (e *executableSchema) planAlertList() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertList_items(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.List[*domain.Alert])
+					obj := of.(*model.List[*domain.VolumeAlert])
 					return obj.Items, nil
 				},
-				Shape: plan.List[*domain.Alert](true, plan.Pointer[domain.Alert](true, "Alert")),
+				Shape: plan.List[*domain.VolumeAlert](true, plan.Pointer[domain.VolumeAlert](true, "VolumeAlert")),
 			},
 			"totalCount": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertList_totalCount(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.List[*domain.Alert])
+					obj := of.(*model.List[*domain.VolumeAlert])
 					v, err := obj.TotalCount(ctx)
 					if err != nil {
 						return b, false, err
@@ -1134,10 +940,10 @@ func (e *executableSchema) planAlertLogConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertLogConnection_edges(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*domain.AlertLogEntry])
+					obj := of.(*model.Connection[domain.AlertLogEntry])
 					return obj.Edges(), nil
 				},
-				Shape: plan.List[model.Edge[*domain.AlertLogEntry]](true, plan.Value[model.Edge[*domain.AlertLogEntry]](true, "AlertLogEdge")),
+				Shape: plan.List[model.Edge[domain.AlertLogEntry]](true, plan.Value[model.Edge[domain.AlertLogEntry]](true, "AlertLogEdge")),
 			},
 			"nodes": {
 				NonNull: true,
@@ -1145,10 +951,10 @@ func (e *executableSchema) planAlertLogConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertLogConnection_nodes(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*domain.AlertLogEntry])
+					obj := of.(*model.Connection[domain.AlertLogEntry])
 					return obj.Nodes(), nil
 				},
-				Shape: plan.List[*domain.AlertLogEntry](true, plan.Pointer[domain.AlertLogEntry](true, "AlertLogEntry")),
+				Shape: plan.List[domain.AlertLogEntry](true, plan.Abstract(true, objectsOfAlertLogEntry, objectOfAlertLogEntry)),
 			},
 			"pageInfo": {
 				NonNull: true,
@@ -1156,7 +962,7 @@ func (e *executableSchema) planAlertLogConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertLogConnection_pageInfo(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*domain.AlertLogEntry])
+					obj := of.(*model.Connection[domain.AlertLogEntry])
 					return obj.PageInfo(), nil
 				},
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
@@ -1166,7 +972,7 @@ func (e *executableSchema) planAlertLogConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertLogConnection_totalCount(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.Connection[*domain.AlertLogEntry])
+					obj := of.(*model.Connection[domain.AlertLogEntry])
 					v, err := obj.TotalCount(ctx)
 					if err != nil {
 						return b, false, err
@@ -1189,7 +995,7 @@ func (e *executableSchema) planAlertLogEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertLogEdge_cursor(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.Edge[*domain.AlertLogEntry])
+					obj := of.(*model.Edge[domain.AlertLogEntry])
 					return appendNString2string(b, obj.Cursor)
 				},
 			},
@@ -1199,295 +1005,10 @@ func (e *executableSchema) planAlertLogEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertLogEdge_node(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Edge[*domain.AlertLogEntry])
+					obj := of.(*model.Edge[domain.AlertLogEntry])
 					return obj.Node, nil
 				},
-				Shape: plan.Pointer[domain.AlertLogEntry](true, "AlertLogEntry"),
-			},
-		},
-	}
-}
-
-func (e *executableSchema) planAlertLogEntry() *plan.Object {
-	ec := newExecutionContext(nil, e, nil)
-	alert0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
-		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
-	})
-	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
-		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
-	})
-	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
-		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
-	})
-	silence0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
-		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS"})
-	})
-	deliveries0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
-		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
-	})
-	return &plan.Object{
-		Satisfies: alertLogEntryImplementors,
-		Fields: map[string]*plan.Field{
-			"id": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_id(ctx, field)
-				},
-				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*domain.AlertLogEntry)
-					v, err := e.Resolvers.AlertLogEntry().ID(ctx, obj)
-					if err != nil {
-						return b, false, err
-					}
-					b, ok := appendNID2string(b, v)
-					return b, ok, nil
-				},
-			},
-			"entryId": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_entryId(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNInt2int64(b, obj.EntryID)
-				},
-			},
-			"alertId": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_alertId(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNInt2int64(b, obj.AlertID)
-				},
-			},
-			"alert": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_alert(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					return e.Resolvers.AlertLogEntry().Alert(ctx, obj)
-				},
-				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := alert0permissions()
-						if err != nil {
-							return nil, err
-						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
-						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
-					}
-					return directive1(ctx)
-				},
-				Shape: plan.Pointer[domain.Alert](false, "Alert"),
-			},
-			"ruleType": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_ruleType(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNAlertRuleType2simgraphᚋdomainᚐRuleType(b, obj.RuleType)
-				},
-			},
-			"target": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_target(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNString2string(b, obj.Target)
-				},
-			},
-			"limitBoundary": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_limitBoundary(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNAlertBoundary2simgraphᚋdomainᚐBoundary(b, obj.LimitBoundary)
-				},
-			},
-			"createdAt": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_createdAt(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNDateTime2timeᚐTime(b, obj.DateCreated)
-				},
-			},
-			"subscriber": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_subscriber(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					return e.Resolvers.AlertLogEntry().Subscriber(ctx, obj)
-				},
-				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := subscriber0permissions()
-						if err != nil {
-							return nil, err
-						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
-						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
-					}
-					return directive1(ctx)
-				},
-				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
-			},
-			"group": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_group(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					return e.Resolvers.AlertLogEntry().Group(ctx, obj)
-				},
-				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := group0permissions()
-						if err != nil {
-							return nil, err
-						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
-						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
-					}
-					return directive1(ctx)
-				},
-				Shape: plan.Pointer[domain.Group](false, "Group"),
-			},
-			"period": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_period(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					return obj.Period(), nil
-				},
-				Shape: plan.Value[domain.Period](true, "Period"),
-			},
-			"threshold": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_threshold(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNBigInt2int64(b, obj.Threshold)
-				},
-			},
-			"usage": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_usage(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNBigInt2int64(b, obj.Usage)
-				},
-			},
-			"isLate": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_isLate(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNBoolean2bool(b, obj.IsLate)
-				},
-			},
-			"isNotified": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_isNotified(ctx, field)
-				},
-				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*domain.AlertLogEntry)
-					v, err := e.Resolvers.AlertLogEntry().IsNotified(ctx, obj)
-					if err != nil {
-						return b, false, err
-					}
-					b, ok := appendNBoolean2bool(b, v)
-					return b, ok, nil
-				},
-			},
-			"isSilenced": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_isSilenced(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertLogEntry)
-					return appendNBoolean2bool(b, obj.IsSilenced())
-				},
-			},
-			"silence": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_silence(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					return e.Resolvers.AlertLogEntry().Silence(ctx, obj)
-				},
-				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := silence0permissions()
-						if err != nil {
-							return nil, err
-						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
-						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
-					}
-					return directive1(ctx)
-				},
-				Shape: plan.Pointer[silence.Silence](false, "Silence"),
-			},
-			"deliveries": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertLogEntry_deliveries(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					return e.Resolvers.AlertLogEntry().Deliveries(ctx, obj)
-				},
-				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
-					obj := of.(*domain.AlertLogEntry)
-					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := deliveries0permissions()
-						if err != nil {
-							return nil, err
-						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
-						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
-					}
-					return directive1(ctx)
-				},
-				Shape: plan.List[*domain.AlertDelivery](false, plan.Pointer[domain.AlertDelivery](true, "AlertDelivery")),
+				Shape: plan.Abstract(true, objectsOfAlertLogEntry, objectOfAlertLogEntry),
 			},
 		},
 	}
@@ -1503,17 +1024,17 @@ func (e *executableSchema) planAlertLogList() *plan.Object {
 					return e.executing(ctx).fieldContext_AlertLogList_items(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.List[*domain.AlertLogEntry])
+					obj := of.(*model.List[*domain.VolumeLogEntry])
 					return obj.Items, nil
 				},
-				Shape: plan.List[*domain.AlertLogEntry](true, plan.Pointer[domain.AlertLogEntry](true, "AlertLogEntry")),
+				Shape: plan.List[*domain.VolumeLogEntry](true, plan.Pointer[domain.VolumeLogEntry](true, "VolumeLogEntry")),
 			},
 			"totalCount": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertLogList_totalCount(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.List[*domain.AlertLogEntry])
+					obj := of.(*model.List[*domain.VolumeLogEntry])
 					v, err := obj.TotalCount(ctx)
 					if err != nil {
 						return b, false, err
@@ -1570,133 +1091,6 @@ func (e *executableSchema) planAlertPreview() *plan.Object {
 					obj := of.(*domain.AlertPreview)
 					return appendNBoolean2bool(b, obj.IsSample)
 				},
-			},
-		},
-	}
-}
-
-func (e *executableSchema) planAlertState() *plan.Object {
-	ec := newExecutionContext(nil, e, nil)
-	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
-		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
-	})
-	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
-		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
-	})
-	return &plan.Object{
-		Satisfies: alertStateImplementors,
-		Fields: map[string]*plan.Field{
-			"alert": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertState_alert(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertState)
-					return obj.Alert, nil
-				},
-				Shape: plan.Pointer[domain.Alert](true, "Alert"),
-			},
-			"subscriber": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertState_subscriber(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertState)
-					return e.Resolvers.AlertState().Subscriber(ctx, obj)
-				},
-				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
-					obj := of.(*domain.AlertState)
-					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := subscriber0permissions()
-						if err != nil {
-							return nil, err
-						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
-						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
-					}
-					return directive1(ctx)
-				},
-				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
-			},
-			"group": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertState_group(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertState)
-					return e.Resolvers.AlertState().Group(ctx, obj)
-				},
-				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
-					obj := of.(*domain.AlertState)
-					directive1 := func(ctx context.Context) (any, error) {
-						permissions, err := group0permissions()
-						if err != nil {
-							return nil, err
-						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
-						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
-					}
-					return directive1(ctx)
-				},
-				Shape: plan.Pointer[domain.Group](false, "Group"),
-			},
-			"period": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertState_period(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertState)
-					return obj.Period, nil
-				},
-				Shape: plan.Value[domain.Period](true, "Period"),
-			},
-			"usage": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertState_usage(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertState)
-					return appendNBigInt2int64(b, obj.Usage)
-				},
-			},
-			"status": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertState_status(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*domain.AlertState)
-					return appendNAlertStatus2simgraphᚋdomainᚐAlertStatus(b, obj.Status())
-				},
-			},
-			"lower": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertState_lower(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertState)
-					return obj.Lower(), nil
-				},
-				Shape: plan.Pointer[domain.BoundaryState](true, "BoundaryState"),
-			},
-			"upper": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_AlertState_upper(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*domain.AlertState)
-					return obj.Upper(), nil
-				},
-				Shape: plan.Pointer[domain.BoundaryState](true, "BoundaryState"),
 			},
 		},
 	}
@@ -2097,7 +1491,7 @@ func (e *executableSchema) planBoundaryExplanation() *plan.Object {
 					obj := of.(*domain.BoundaryExplanation)
 					return obj.Entry, nil
 				},
-				Shape: plan.Pointer[domain.AlertLogEntry](false, "AlertLogEntry"),
+				Shape: plan.Pointer[domain.VolumeLogEntry](false, "VolumeLogEntry"),
 			},
 		},
 	}
@@ -2875,6 +2269,24 @@ func (e *executableSchema) planConditionAlert() *plan.Object {
 					return appendNInt2int64(b, obj.AlertID)
 				},
 			},
+			"name": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Alert)
+					return appendOString2ᚖstring(b, obj.Name)
+				},
+			},
+			"description": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_description(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Alert)
+					return appendOString2ᚖstring(b, obj.Description)
+				},
+			},
 			"ruleType": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2902,7 +2314,7 @@ func (e *executableSchema) planConditionAlert() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Alert)
-					return appendNConditionKind2simgraphᚋdomainᚋconditionᚐKind(b, obj.Kind)
+					return appendNAlertKind2simgraphᚋdomainᚐAlertKind(b, obj.Kind)
 				},
 			},
 			"silentHours": {
@@ -3030,58 +2442,41 @@ func (e *executableSchema) planConditionAlert() *plan.Object {
 				},
 				Shape: plan.Pointer[domain.Group](false, "Group"),
 			},
-		},
-	}
-}
-
-func (e *executableSchema) planConditionAlertConnection() *plan.Object {
-	return &plan.Object{
-		Satisfies: conditionAlertConnectionImplementors,
-		Fields: map[string]*plan.Field{
-			"edges": {
-				NonNull: true,
+			"company": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionAlertConnection_edges(ctx, field)
+					return e.executing(ctx).fieldContext_ConditionAlert_company(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*condition.Alert])
-					return obj.Edges(), nil
+					obj := of.(*condition.Alert)
+					return e.Resolvers.ConditionAlert().Company(ctx, obj)
 				},
-				Shape: plan.List[model.Edge[*condition.Alert]](true, plan.Value[model.Edge[*condition.Alert]](true, "ConditionAlertEdge")),
+				Shape: plan.Pointer[domain.Company](false, "Company"),
 			},
-			"nodes": {
-				NonNull: true,
+			"status": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionAlertConnection_nodes(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*condition.Alert])
-					return obj.Nodes(), nil
-				},
-				Shape: plan.List[*condition.Alert](true, plan.Pointer[condition.Alert](true, "ConditionAlert")),
-			},
-			"pageInfo": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionAlertConnection_pageInfo(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*condition.Alert])
-					return obj.PageInfo(), nil
-				},
-				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
-			},
-			"totalCount": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionAlertConnection_totalCount(ctx, field)
+					return e.executing(ctx).fieldContext_ConditionAlert_status(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.Connection[*condition.Alert])
-					v, err := obj.TotalCount(ctx)
+					obj := of.(*condition.Alert)
+					v, err := e.Resolvers.ConditionAlert().Status(ctx, obj)
 					if err != nil {
 						return b, false, err
 					}
-					b, ok := appendOInt2int(b, v)
+					b, ok := appendOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(b, v)
+					return b, ok, nil
+				},
+			},
+			"numberFired": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_numberFired(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*condition.Alert)
+					v, err := e.Resolvers.ConditionAlert().NumberFired(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
 					return b, ok, nil
 				},
 			},
@@ -3089,30 +2484,104 @@ func (e *executableSchema) planConditionAlertConnection() *plan.Object {
 	}
 }
 
-func (e *executableSchema) planConditionAlertEdge() *plan.Object {
+func (e *executableSchema) planConditionAlertState() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
-		Satisfies: conditionAlertEdgeImplementors,
+		Satisfies: conditionAlertStateImplementors,
 		Fields: map[string]*plan.Field{
-			"cursor": {
+			"alert": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionAlertEdge_cursor(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.Edge[*condition.Alert])
-					return appendNString2string(b, obj.Cursor)
-				},
-			},
-			"node": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionAlertEdge_node(ctx, field)
+					return e.executing(ctx).fieldContext_ConditionAlertState_alert(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Edge[*condition.Alert])
-					return obj.Node, nil
+					obj := of.(*condition.AlertState)
+					return obj.Alert, nil
 				},
 				Shape: plan.Pointer[condition.Alert](true, "ConditionAlert"),
+			},
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertState_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.AlertState)
+					return e.Resolvers.ConditionAlertState().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.AlertState)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"group": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertState_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*condition.AlertState)
+					return e.Resolvers.ConditionAlertState().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*condition.AlertState)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := group0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Group](false, "Group"),
+			},
+			"status": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertState_status(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.AlertState)
+					return appendNAlertStatus2simgraphᚋdomainᚐAlertStatus(b, obj.Status())
+				},
+			},
+			"since": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertState_since(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.AlertState)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.Since)
+				},
+			},
+			"isOpen": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlertState_isOpen(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.AlertState)
+					return appendNBoolean2bool(b, obj.IsOpen)
+				},
 			},
 		},
 	}
@@ -3295,90 +2764,6 @@ func (e *executableSchema) planConditionFiring() *plan.Object {
 	}
 }
 
-func (e *executableSchema) planConditionLogConnection() *plan.Object {
-	return &plan.Object{
-		Satisfies: conditionLogConnectionImplementors,
-		Fields: map[string]*plan.Field{
-			"edges": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionLogConnection_edges(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*condition.Entry])
-					return obj.Edges(), nil
-				},
-				Shape: plan.List[model.Edge[*condition.Entry]](true, plan.Value[model.Edge[*condition.Entry]](true, "ConditionLogEdge")),
-			},
-			"nodes": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionLogConnection_nodes(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*condition.Entry])
-					return obj.Nodes(), nil
-				},
-				Shape: plan.List[*condition.Entry](true, plan.Pointer[condition.Entry](true, "ConditionLogEntry")),
-			},
-			"pageInfo": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionLogConnection_pageInfo(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*condition.Entry])
-					return obj.PageInfo(), nil
-				},
-				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
-			},
-			"totalCount": {
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionLogConnection_totalCount(ctx, field)
-				},
-				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.Connection[*condition.Entry])
-					v, err := obj.TotalCount(ctx)
-					if err != nil {
-						return b, false, err
-					}
-					b, ok := appendOInt2int(b, v)
-					return b, ok, nil
-				},
-			},
-		},
-	}
-}
-
-func (e *executableSchema) planConditionLogEdge() *plan.Object {
-	return &plan.Object{
-		Satisfies: conditionLogEdgeImplementors,
-		Fields: map[string]*plan.Field{
-			"cursor": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionLogEdge_cursor(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.Edge[*condition.Entry])
-					return appendNString2string(b, obj.Cursor)
-				},
-			},
-			"node": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ConditionLogEdge_node(ctx, field)
-				},
-				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Edge[*condition.Entry])
-					return obj.Node, nil
-				},
-				Shape: plan.Pointer[condition.Entry](true, "ConditionLogEntry"),
-			},
-		},
-	}
-}
-
 func (e *executableSchema) planConditionLogEntry() *plan.Object {
 	ec := newExecutionContext(nil, e, nil)
 	alert0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
@@ -3469,7 +2854,7 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
-					return appendNConditionKind2simgraphᚋdomainᚋconditionᚐKind(b, obj.Kind)
+					return appendNAlertKind2simgraphᚋdomainᚐAlertKind(b, obj.Kind)
 				},
 			},
 			"state": {
@@ -3479,7 +2864,7 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
-					return appendNConditionState2simgraphᚋdomainᚋconditionᚐState(b, obj.State)
+					return appendNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState(b, obj.State)
 				},
 			},
 			"ruleType": {
@@ -3670,6 +3055,16 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
 					return appendNDateTime2timeᚐTime(b, obj.DateCreated)
+				},
+			},
+			"isNotified": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionLogEntry_isNotified(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Entry)
+					return appendNBoolean2bool(b, obj.IsNotified())
 				},
 			},
 			"isSilenced": {
@@ -3902,7 +3297,7 @@ func (e *executableSchema) planCreateAlertPayload() *plan.Object {
 					obj := of.(*model.CreateAlertPayload)
 					return obj.Alert, nil
 				},
-				Shape: plan.Pointer[domain.Alert](true, "Alert"),
+				Shape: plan.Pointer[domain.VolumeAlert](true, "VolumeAlert"),
 			},
 		},
 	}
@@ -4214,7 +3609,7 @@ func (e *executableSchema) planDeleteAlertPayload() *plan.Object {
 					obj := of.(*model.DeleteAlertPayload)
 					return obj.Alert, nil
 				},
-				Shape: plan.Pointer[domain.Alert](true, "Alert"),
+				Shape: plan.Pointer[domain.VolumeAlert](true, "VolumeAlert"),
 			},
 		},
 	}
@@ -4524,7 +3919,7 @@ func (e *executableSchema) planEditAlertPayload() *plan.Object {
 					obj := of.(*model.EditAlertPayload)
 					return obj.Alert, nil
 				},
-				Shape: plan.Pointer[domain.Alert](true, "Alert"),
+				Shape: plan.Pointer[domain.VolumeAlert](true, "VolumeAlert"),
 			},
 		},
 	}
@@ -5351,9 +4746,12 @@ func (e *executableSchema) planGroup() *plan.Object {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Group_alerts(ctx, field)
 				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Group_alerts_args(ctx, raw)
+				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Group)
-					return e.Resolvers.Group().Alerts(ctx, obj)
+					return e.Resolvers.Group().Alerts(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
 					obj := of.(*domain.Group)
@@ -5369,7 +4767,7 @@ func (e *executableSchema) planGroup() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.Alert](false, plan.Pointer[domain.Alert](true, "Alert")),
+				Shape: plan.Pointer[model.Connection[domain.Alert]](false, "AlertConnection"),
 			},
 			"usage": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9034,7 +8432,7 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.AlertState](false, plan.Pointer[domain.AlertState](true, "AlertState")),
+				Shape: plan.List[domain.AlertState](false, plan.Abstract(true, objectsOfAlertState, objectOfAlertState)),
 			},
 			"commands": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10491,6 +9889,683 @@ func (e *executableSchema) planVisitedNetwork() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planVolumeAlert() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	return &plan.Object{
+		Satisfies: volumeAlertImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.VolumeAlert)
+					v, err := e.Resolvers.VolumeAlert().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"alertId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_alertId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendNInt2int64(b, obj.AlertID)
+				},
+			},
+			"name": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendOString2ᚖstring(b, obj.Name)
+				},
+			},
+			"description": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_description(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendOString2ᚖstring(b, obj.Description)
+				},
+			},
+			"kind": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_kind(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendNAlertKind2simgraphᚋdomainᚐAlertKind(b, obj.Kind())
+				},
+			},
+			"ruleType": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_ruleType(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendNAlertRuleType2simgraphᚋdomainᚐRuleType(b, obj.RuleType)
+				},
+			},
+			"target": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_target(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendNString2string(b, obj.Target)
+				},
+			},
+			"lowerThreshold": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_lowerThreshold(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendNBigInt2int64(b, obj.LowerThreshold)
+				},
+			},
+			"upperThreshold": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_upperThreshold(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendNBigInt2int64(b, obj.UpperThreshold)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendNDateTime2timeᚐTime(b, obj.DateCreated)
+				},
+			},
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlert)
+					return e.Resolvers.VolumeAlert().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.VolumeAlert)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"group": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlert)
+					return e.Resolvers.VolumeAlert().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.VolumeAlert)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := group0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Group](false, "Group"),
+			},
+			"company": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_company(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlert)
+					return e.Resolvers.VolumeAlert().Company(ctx, obj)
+				},
+				Shape: plan.Pointer[domain.Company](false, "Company"),
+			},
+			"status": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_status(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.VolumeAlert)
+					v, err := e.Resolvers.VolumeAlert().Status(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(b, v)
+					return b, ok, nil
+				},
+			},
+			"numberFired": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_numberFired(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.VolumeAlert)
+					v, err := e.Resolvers.VolumeAlert().NumberFired(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
+					return b, ok, nil
+				},
+			},
+			"subjects": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_subjects(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_VolumeAlert_subjects_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlert)
+					return e.Resolvers.VolumeAlert().Subjects(ctx, obj, fc.Args["limit"].(*int32), fc.Args["offset"].(*int32))
+				},
+				Shape: plan.List[*domain.VolumeAlertState](false, plan.Pointer[domain.VolumeAlertState](true, "VolumeAlertState")),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planVolumeAlertState() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	return &plan.Object{
+		Satisfies: volumeAlertStateImplementors,
+		Fields: map[string]*plan.Field{
+			"alert": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlertState_alert(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlertState)
+					return obj.Alert, nil
+				},
+				Shape: plan.Pointer[domain.VolumeAlert](true, "VolumeAlert"),
+			},
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlertState_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlertState)
+					return e.Resolvers.VolumeAlertState().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.VolumeAlertState)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"group": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlertState_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlertState)
+					return e.Resolvers.VolumeAlertState().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.VolumeAlertState)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := group0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Group](false, "Group"),
+			},
+			"period": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlertState_period(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlertState)
+					return obj.Period, nil
+				},
+				Shape: plan.Value[domain.Period](true, "Period"),
+			},
+			"usage": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlertState_usage(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlertState)
+					return appendNBigInt2int64(b, obj.Usage)
+				},
+			},
+			"status": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlertState_status(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlertState)
+					return appendNAlertStatus2simgraphᚋdomainᚐAlertStatus(b, obj.Status())
+				},
+			},
+			"since": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlertState_since(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlertState)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.Since())
+				},
+			},
+			"lower": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlertState_lower(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlertState)
+					return obj.Lower(), nil
+				},
+				Shape: plan.Pointer[domain.BoundaryState](true, "BoundaryState"),
+			},
+			"upper": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlertState_upper(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeAlertState)
+					return obj.Upper(), nil
+				},
+				Shape: plan.Pointer[domain.BoundaryState](true, "BoundaryState"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planVolumeLogEntry() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	alert0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+	})
+	subscriber0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	group0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
+	silence0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS"})
+	})
+	deliveries0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
+	})
+	return &plan.Object{
+		Satisfies: volumeLogEntryImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					v, err := e.Resolvers.VolumeLogEntry().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"entryId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_entryId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNInt2int64(b, obj.EntryID)
+				},
+			},
+			"alertId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_alertId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNInt2int64(b, obj.AlertID)
+				},
+			},
+			"alert": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_alert(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					return e.Resolvers.VolumeLogEntry().Alert(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := alert0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.VolumeAlert](false, "VolumeAlert"),
+			},
+			"kind": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_kind(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNAlertKind2simgraphᚋdomainᚐAlertKind(b, obj.Kind())
+				},
+			},
+			"state": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_state(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState(b, obj.State())
+				},
+			},
+			"ruleType": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_ruleType(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNAlertRuleType2simgraphᚋdomainᚐRuleType(b, obj.RuleType)
+				},
+			},
+			"target": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_target(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNString2string(b, obj.Target)
+				},
+			},
+			"text": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_text(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNString2string(b, obj.Text())
+				},
+			},
+			"limitBoundary": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_limitBoundary(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNAlertBoundary2simgraphᚋdomainᚐBoundary(b, obj.LimitBoundary)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNDateTime2timeᚐTime(b, obj.DateCreated)
+				},
+			},
+			"resolvedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_resolvedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.ResolvedAt())
+				},
+			},
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					return e.Resolvers.VolumeLogEntry().Subscriber(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := subscriber0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"group": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_group(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					return e.Resolvers.VolumeLogEntry().Group(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := group0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[domain.Group](false, "Group"),
+			},
+			"period": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_period(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					return obj.Period(), nil
+				},
+				Shape: plan.Value[domain.Period](true, "Period"),
+			},
+			"threshold": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_threshold(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNBigInt2int64(b, obj.Threshold)
+				},
+			},
+			"usage": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_usage(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNBigInt2int64(b, obj.Usage)
+				},
+			},
+			"isLate": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_isLate(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNBoolean2bool(b, obj.IsLate)
+				},
+			},
+			"isNotified": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_isNotified(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					v, err := e.Resolvers.VolumeLogEntry().IsNotified(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNBoolean2bool(b, v)
+					return b, ok, nil
+				},
+			},
+			"isSilenced": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_isSilenced(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeLogEntry)
+					return appendNBoolean2bool(b, obj.IsSilenced())
+				},
+			},
+			"silence": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_silence(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					return e.Resolvers.VolumeLogEntry().Silence(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := silence0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[silence.Silence](false, "Silence"),
+			},
+			"deliveries": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeLogEntry_deliveries(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					return e.Resolvers.VolumeLogEntry().Deliveries(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.VolumeLogEntry)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := deliveries0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.List[*domain.AlertDelivery](false, plan.Pointer[domain.AlertDelivery](true, "AlertDelivery")),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planWaitingUsage() *plan.Object {
 	return &plan.Object{
 		Satisfies: waitingUsageImplementors,
@@ -11200,6 +11275,69 @@ func (e *executableSchema) planWebhookEdge() *plan.Object {
 	}
 }
 
+var objectsOfAlert = []string{"VolumeAlert", "ConditionAlert"}
+
+func objectOfAlert(v domain.Alert) (string, any) {
+	switch obj := v.(type) {
+	case *domain.VolumeAlert:
+		if obj == nil {
+			return "", nil
+		}
+		return "VolumeAlert", obj
+	case *condition.Alert:
+		if obj == nil {
+			return "", nil
+		}
+		return "ConditionAlert", obj
+	case nil, graphql.Marshaler:
+		return "", obj
+	default:
+		panic(fmt.Errorf("unexpected type %T; non-generated variants of Alert must implement graphql.Marshaler", obj))
+	}
+}
+
+var objectsOfAlertLogEntry = []string{"VolumeLogEntry", "ConditionLogEntry"}
+
+func objectOfAlertLogEntry(v domain.AlertLogEntry) (string, any) {
+	switch obj := v.(type) {
+	case *domain.VolumeLogEntry:
+		if obj == nil {
+			return "", nil
+		}
+		return "VolumeLogEntry", obj
+	case *condition.Entry:
+		if obj == nil {
+			return "", nil
+		}
+		return "ConditionLogEntry", obj
+	case nil, graphql.Marshaler:
+		return "", obj
+	default:
+		panic(fmt.Errorf("unexpected type %T; non-generated variants of AlertLogEntry must implement graphql.Marshaler", obj))
+	}
+}
+
+var objectsOfAlertState = []string{"VolumeAlertState", "ConditionAlertState"}
+
+func objectOfAlertState(v domain.AlertState) (string, any) {
+	switch obj := v.(type) {
+	case *domain.VolumeAlertState:
+		if obj == nil {
+			return "", nil
+		}
+		return "VolumeAlertState", obj
+	case *condition.AlertState:
+		if obj == nil {
+			return "", nil
+		}
+		return "ConditionAlertState", obj
+	case nil, graphql.Marshaler:
+		return "", obj
+	default:
+		panic(fmt.Errorf("unexpected type %T; non-generated variants of AlertState must implement graphql.Marshaler", obj))
+	}
+}
+
 var objectsOfDelivery = []string{"WebhookDelivery", "MailDelivery", "AlertDelivery"}
 
 func objectOfDelivery(v domain.Delivery) (string, any) {
@@ -11226,7 +11364,7 @@ func objectOfDelivery(v domain.Delivery) (string, any) {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "MailDelivery", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "ConditionLogEntry", "ConditionAlert", "Company", "Command", "AuditEntry", "AlertLogEntry", "Alert", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -11237,6 +11375,20 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "WebhookDelivery", obj
+	case domain.VolumeLogEntry:
+		return "VolumeLogEntry", &obj
+	case *domain.VolumeLogEntry:
+		if obj == nil {
+			return "", nil
+		}
+		return "VolumeLogEntry", obj
+	case domain.VolumeAlert:
+		return "VolumeAlert", &obj
+	case *domain.VolumeAlert:
+		if obj == nil {
+			return "", nil
+		}
+		return "VolumeAlert", obj
 	case domain.Mail:
 		return "MailDelivery", &obj
 	case *domain.Mail:
@@ -11244,6 +11396,20 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "MailDelivery", obj
+	case condition.Entry:
+		return "ConditionLogEntry", &obj
+	case *condition.Entry:
+		if obj == nil {
+			return "", nil
+		}
+		return "ConditionLogEntry", obj
+	case condition.Alert:
+		return "ConditionAlert", &obj
+	case *condition.Alert:
+		if obj == nil {
+			return "", nil
+		}
+		return "ConditionAlert", obj
 	case domain.AlertDelivery:
 		return "AlertDelivery", &obj
 	case *domain.AlertDelivery:
@@ -11377,20 +11543,6 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "FeedElement", obj
-	case condition.Entry:
-		return "ConditionLogEntry", &obj
-	case *condition.Entry:
-		if obj == nil {
-			return "", nil
-		}
-		return "ConditionLogEntry", obj
-	case condition.Alert:
-		return "ConditionAlert", &obj
-	case *condition.Alert:
-		if obj == nil {
-			return "", nil
-		}
-		return "ConditionAlert", obj
 	case domain.Company:
 		return "Company", &obj
 	case *domain.Company:
@@ -11412,20 +11564,6 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "AuditEntry", obj
-	case domain.AlertLogEntry:
-		return "AlertLogEntry", &obj
-	case *domain.AlertLogEntry:
-		if obj == nil {
-			return "", nil
-		}
-		return "AlertLogEntry", obj
-	case domain.Alert:
-		return "Alert", &obj
-	case *domain.Alert:
-		if obj == nil {
-			return "", nil
-		}
-		return "Alert", obj
 	case domain.AccessKey:
 		return "AccessKey", &obj
 	case *domain.AccessKey:
@@ -11474,32 +11612,6 @@ func appendOInt2int(b []byte, v int) ([]byte, bool) {
 	return plan.AppendInt(b, v), true
 }
 
-func appendNInt2int64(b []byte, v int64) ([]byte, bool) {
-	return plan.AppendInt(b, v), true
-}
-
-func appendNAlertRuleType2simgraphᚋdomainᚐRuleType(b []byte, v domain.RuleType) ([]byte, bool) {
-	return plan.AppendString(b, marshalNAlertRuleType2simgraphᚋdomainᚐRuleType[v]), true
-}
-
-func appendNBigInt2int64(b []byte, v int64) ([]byte, bool) {
-	return scalar.AppendBigInt(b, v), true
-}
-
-func appendOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(b []byte, v *domain.AlertStatus) ([]byte, bool) {
-	if v == nil {
-		return b, false
-	}
-	return plan.AppendString(b, string(*v)), true
-}
-
-func appendOInt2ᚖint32(b []byte, v *int32) ([]byte, bool) {
-	if v == nil {
-		return b, false
-	}
-	return plan.AppendInt(b, *v), true
-}
-
 func appendNDeliveryChannel2simgraphᚋdomainᚐChannel(b []byte, v domain.Channel) ([]byte, bool) {
 	return plan.AppendString(b, marshalNDeliveryChannel2simgraphᚋdomainᚐChannel[v]), true
 }
@@ -11516,12 +11628,12 @@ func appendNAlertBoundary2simgraphᚋdomainᚐBoundary(b []byte, v domain.Bounda
 	return plan.AppendString(b, marshalNAlertBoundary2simgraphᚋdomainᚐBoundary[v]), true
 }
 
-func appendNBoolean2bool(b []byte, v bool) ([]byte, bool) {
-	return plan.AppendBoolean(b, v), true
+func appendNBigInt2int64(b []byte, v int64) ([]byte, bool) {
+	return scalar.AppendBigInt(b, v), true
 }
 
-func appendNAlertStatus2simgraphᚋdomainᚐAlertStatus(b []byte, v domain.AlertStatus) ([]byte, bool) {
-	return plan.AppendString(b, string(v)), true
+func appendNBoolean2bool(b []byte, v bool) ([]byte, bool) {
+	return plan.AppendBoolean(b, v), true
 }
 
 func appendNAlertReason2simgraphᚋdomainᚐAlertReason(b []byte, v domain.AlertReason) ([]byte, bool) {
@@ -11533,6 +11645,10 @@ func appendOBigInt2ᚖint64(b []byte, v *int64) ([]byte, bool) {
 		return b, false
 	}
 	return scalar.AppendBigInt(b, *v), true
+}
+
+func appendNAlertStatus2simgraphᚋdomainᚐAlertStatus(b []byte, v domain.AlertStatus) ([]byte, bool) {
+	return plan.AppendString(b, string(v)), true
 }
 
 func appendOFloat2ᚖfloat64(b []byte, v *float64) ([]byte, bool) {
@@ -11564,20 +11680,42 @@ func appendOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReaso
 	return plan.AppendString(b, marshalOWebhookDisabledReason2ᚖsimgraphᚋdomainᚋwebhookᚐDisabledReason[*v]), true
 }
 
-func appendNConditionKind2simgraphᚋdomainᚋconditionᚐKind(b []byte, v condition.Kind) ([]byte, bool) {
-	return plan.AppendString(b, marshalNConditionKind2simgraphᚋdomainᚋconditionᚐKind[v]), true
+func appendNInt2int64(b []byte, v int64) ([]byte, bool) {
+	return plan.AppendInt(b, v), true
+}
+
+func appendNAlertRuleType2simgraphᚋdomainᚐRuleType(b []byte, v domain.RuleType) ([]byte, bool) {
+	return plan.AppendString(b, marshalNAlertRuleType2simgraphᚋdomainᚐRuleType[v]), true
+}
+
+func appendNAlertKind2simgraphᚋdomainᚐAlertKind(b []byte, v domain.AlertKind) ([]byte, bool) {
+	return plan.AppendString(b, marshalNAlertKind2simgraphᚋdomainᚐAlertKind[v]), true
+}
+
+func appendOInt2ᚖint32(b []byte, v *int32) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendInt(b, *v), true
 }
 
 func appendNConditionTrait2simgraphᚋdomainᚋconditionᚐTrait(b []byte, v condition.Trait) ([]byte, bool) {
 	return plan.AppendString(b, marshalNConditionTrait2simgraphᚋdomainᚋconditionᚐTrait[v]), true
 }
 
+func appendOAlertStatus2ᚖsimgraphᚋdomainᚐAlertStatus(b []byte, v *domain.AlertStatus) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, string(*v)), true
+}
+
 func appendNConditionReason2simgraphᚋdomainᚋconditionᚐReason(b []byte, v condition.Reason) ([]byte, bool) {
 	return plan.AppendString(b, marshalNConditionReason2simgraphᚋdomainᚋconditionᚐReason[v]), true
 }
 
-func appendNConditionState2simgraphᚋdomainᚋconditionᚐState(b []byte, v condition.State) ([]byte, bool) {
-	return plan.AppendString(b, marshalNConditionState2simgraphᚋdomainᚋconditionᚐState[v]), true
+func appendNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState(b []byte, v domain.AlertLogEntryState) ([]byte, bool) {
+	return plan.AppendString(b, marshalNAlertLogEntryState2simgraphᚋdomainᚐAlertLogEntryState[v]), true
 }
 
 func appendOConditionTrait2ᚖsimgraphᚋdomainᚋconditionᚐTrait(b []byte, v *condition.Trait) ([]byte, bool) {

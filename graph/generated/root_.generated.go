@@ -25,15 +25,13 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	AccessKey() AccessKeyResolver
-	Alert() AlertResolver
 	AlertDelivery() AlertDeliveryResolver
 	AlertFiring() AlertFiringResolver
-	AlertLogEntry() AlertLogEntryResolver
-	AlertState() AlertStateResolver
 	AuditEntry() AuditEntryResolver
 	Command() CommandResolver
 	Company() CompanyResolver
 	ConditionAlert() ConditionAlertResolver
+	ConditionAlertState() ConditionAlertStateResolver
 	ConditionFiring() ConditionFiringResolver
 	ConditionLogEntry() ConditionLogEntryResolver
 	FeedElement() FeedElementResolver
@@ -59,6 +57,9 @@ type ResolverRoot interface {
 	Usage() UsageResolver
 	User() UserResolver
 	Viewer() ViewerResolver
+	VolumeAlert() VolumeAlertResolver
+	VolumeAlertState() VolumeAlertStateResolver
+	VolumeLogEntry() VolumeLogEntryResolver
 	WaitingUsage() WaitingUsageResolver
 	Webhook() WebhookResolver
 	WebhookDelivery() WebhookDeliveryResolver
@@ -93,22 +94,6 @@ type ComplexityRoot struct {
 	AccessKeyEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
-	}
-
-	Alert struct {
-		AlertID        func(childComplexity int) int
-		Company        func(childComplexity int) int
-		DateCreated    func(childComplexity int) int
-		Group          func(childComplexity int) int
-		ID             func(childComplexity int) int
-		LowerThreshold func(childComplexity int) int
-		NumberExceeded func(childComplexity int) int
-		RuleType       func(childComplexity int) int
-		Status         func(childComplexity int) int
-		Subjects       func(childComplexity int, limit *int32, offset *int32) int
-		Subscriber     func(childComplexity int) int
-		Target         func(childComplexity int) int
-		UpperThreshold func(childComplexity int) int
 	}
 
 	AlertConnection struct {
@@ -168,27 +153,6 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
-	AlertLogEntry struct {
-		Alert         func(childComplexity int) int
-		AlertID       func(childComplexity int) int
-		DateCreated   func(childComplexity int) int
-		Deliveries    func(childComplexity int) int
-		EntryID       func(childComplexity int) int
-		Group         func(childComplexity int) int
-		ID            func(childComplexity int) int
-		IsLate        func(childComplexity int) int
-		IsNotified    func(childComplexity int) int
-		IsSilenced    func(childComplexity int) int
-		LimitBoundary func(childComplexity int) int
-		Period        func(childComplexity int) int
-		RuleType      func(childComplexity int) int
-		Silence       func(childComplexity int) int
-		Subscriber    func(childComplexity int) int
-		Target        func(childComplexity int) int
-		Threshold     func(childComplexity int) int
-		Usage         func(childComplexity int) int
-	}
-
 	AlertLogList struct {
 		Items      func(childComplexity int) int
 		TotalCount func(childComplexity int) int
@@ -199,17 +163,6 @@ type ComplexityRoot struct {
 		IsSample func(childComplexity int) int
 		Subjects func(childComplexity int) int
 		Total    func(childComplexity int) int
-	}
-
-	AlertState struct {
-		Alert      func(childComplexity int) int
-		Group      func(childComplexity int) int
-		Lower      func(childComplexity int) int
-		Period     func(childComplexity int) int
-		Status     func(childComplexity int) int
-		Subscriber func(childComplexity int) int
-		Upper      func(childComplexity int) int
-		Usage      func(childComplexity int) int
 	}
 
 	AttachTagPayload struct {
@@ -341,30 +294,32 @@ type ComplexityRoot struct {
 
 	ConditionAlert struct {
 		AlertID             func(childComplexity int) int
+		Company             func(childComplexity int) int
 		DateCreated         func(childComplexity int) int
+		Description         func(childComplexity int) int
 		ForecastBytes       func(childComplexity int) int
 		Group               func(childComplexity int) int
 		ID                  func(childComplexity int) int
 		Kind                func(childComplexity int) int
+		Name                func(childComplexity int) int
+		NumberFired         func(childComplexity int) int
 		RuleType            func(childComplexity int) int
 		SessionsPerHour     func(childComplexity int) int
 		SilentHours         func(childComplexity int) int
 		SourceSilentMinutes func(childComplexity int) int
+		Status              func(childComplexity int) int
 		Subscriber          func(childComplexity int) int
 		Target              func(childComplexity int) int
 		Traits              func(childComplexity int) int
 	}
 
-	ConditionAlertConnection struct {
-		Edges      func(childComplexity int) int
-		Nodes      func(childComplexity int) int
-		PageInfo   func(childComplexity int) int
-		TotalCount func(childComplexity int) int
-	}
-
-	ConditionAlertEdge struct {
-		Cursor func(childComplexity int) int
-		Node   func(childComplexity int) int
+	ConditionAlertState struct {
+		Alert      func(childComplexity int) int
+		Group      func(childComplexity int) int
+		IsOpen     func(childComplexity int) int
+		Since      func(childComplexity int) int
+		Status     func(childComplexity int) int
+		Subscriber func(childComplexity int) int
 	}
 
 	ConditionExplanation struct {
@@ -386,18 +341,6 @@ type ComplexityRoot struct {
 		Text       func(childComplexity int) int
 	}
 
-	ConditionLogConnection struct {
-		Edges      func(childComplexity int) int
-		Nodes      func(childComplexity int) int
-		PageInfo   func(childComplexity int) int
-		TotalCount func(childComplexity int) int
-	}
-
-	ConditionLogEdge struct {
-		Cursor func(childComplexity int) int
-		Node   func(childComplexity int) int
-	}
-
 	ConditionLogEntry struct {
 		After       func(childComplexity int) int
 		Alert       func(childComplexity int) int
@@ -410,6 +353,7 @@ type ComplexityRoot struct {
 		EntryID     func(childComplexity int) int
 		Group       func(childComplexity int) int
 		ID          func(childComplexity int) int
+		IsNotified  func(childComplexity int) int
 		IsSilenced  func(childComplexity int) int
 		Kind        func(childComplexity int) int
 		NAS         func(childComplexity int) int
@@ -683,7 +627,7 @@ type ComplexityRoot struct {
 	}
 
 	Group struct {
-		Alerts              func(childComplexity int) int
+		Alerts              func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		GroupID             func(childComplexity int) int
 		HideTariffDetails   func(childComplexity int) int
 		ID                  func(childComplexity int) int
@@ -909,7 +853,7 @@ type ComplexityRoot struct {
 	Query struct {
 		AccessKey                      func(childComplexity int, by input.AccessKeyKey) int
 		AccessKeys                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		Alert                          func(childComplexity int, alertID int32) int
+		Alert                          func(childComplexity int, by input.AlertKey) int
 		AlertList                      func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
 		AlertLog                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		AlertLogList                   func(childComplexity int, limit *int32, offset *int32, filter *string, orderBy *string) int
@@ -920,8 +864,6 @@ type ComplexityRoot struct {
 		CommandProvider                func(childComplexity int) int
 		Commands                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Company                        func(childComplexity int) int
-		ConditionAlerts                func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		ConditionLog                   func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		DataUsage                      func(childComplexity int, startDate string, endDate string) int
 		DataUsageByIPAddress           func(childComplexity int, startDate string, endDate string) int
 		DataUsageByNetworkProtocol     func(childComplexity int, startDate string, endDate string) int
@@ -1494,6 +1436,62 @@ type ComplexityRoot struct {
 		Country func(childComplexity int) int
 	}
 
+	VolumeAlert struct {
+		AlertID        func(childComplexity int) int
+		Company        func(childComplexity int) int
+		DateCreated    func(childComplexity int) int
+		Description    func(childComplexity int) int
+		Group          func(childComplexity int) int
+		ID             func(childComplexity int) int
+		Kind           func(childComplexity int) int
+		LowerThreshold func(childComplexity int) int
+		Name           func(childComplexity int) int
+		NumberFired    func(childComplexity int) int
+		RuleType       func(childComplexity int) int
+		Status         func(childComplexity int) int
+		Subjects       func(childComplexity int, limit *int32, offset *int32) int
+		Subscriber     func(childComplexity int) int
+		Target         func(childComplexity int) int
+		UpperThreshold func(childComplexity int) int
+	}
+
+	VolumeAlertState struct {
+		Alert      func(childComplexity int) int
+		Group      func(childComplexity int) int
+		Lower      func(childComplexity int) int
+		Period     func(childComplexity int) int
+		Since      func(childComplexity int) int
+		Status     func(childComplexity int) int
+		Subscriber func(childComplexity int) int
+		Upper      func(childComplexity int) int
+		Usage      func(childComplexity int) int
+	}
+
+	VolumeLogEntry struct {
+		Alert         func(childComplexity int) int
+		AlertID       func(childComplexity int) int
+		DateCreated   func(childComplexity int) int
+		Deliveries    func(childComplexity int) int
+		EntryID       func(childComplexity int) int
+		Group         func(childComplexity int) int
+		ID            func(childComplexity int) int
+		IsLate        func(childComplexity int) int
+		IsNotified    func(childComplexity int) int
+		IsSilenced    func(childComplexity int) int
+		Kind          func(childComplexity int) int
+		LimitBoundary func(childComplexity int) int
+		Period        func(childComplexity int) int
+		ResolvedAt    func(childComplexity int) int
+		RuleType      func(childComplexity int) int
+		Silence       func(childComplexity int) int
+		State         func(childComplexity int) int
+		Subscriber    func(childComplexity int) int
+		Target        func(childComplexity int) int
+		Text          func(childComplexity int) int
+		Threshold     func(childComplexity int) int
+		Usage         func(childComplexity int) int
+	}
+
 	WaitingUsage struct {
 		Bytes      func(childComplexity int) int
 		FirstAt    func(childComplexity int) int
@@ -1697,90 +1695,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AccessKeyEdge.Node(childComplexity), true
-
-	case "Alert.alertId":
-		if e.ComplexityRoot.Alert.AlertID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.AlertID(childComplexity), true
-	case "Alert.company":
-		if e.ComplexityRoot.Alert.Company == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.Company(childComplexity), true
-	case "Alert.createdAt":
-		if e.ComplexityRoot.Alert.DateCreated == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.DateCreated(childComplexity), true
-	case "Alert.group":
-		if e.ComplexityRoot.Alert.Group == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.Group(childComplexity), true
-	case "Alert.id":
-		if e.ComplexityRoot.Alert.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.ID(childComplexity), true
-	case "Alert.lowerThreshold":
-		if e.ComplexityRoot.Alert.LowerThreshold == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.LowerThreshold(childComplexity), true
-	case "Alert.numberExceeded":
-		if e.ComplexityRoot.Alert.NumberExceeded == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.NumberExceeded(childComplexity), true
-	case "Alert.ruleType":
-		if e.ComplexityRoot.Alert.RuleType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.RuleType(childComplexity), true
-	case "Alert.status":
-		if e.ComplexityRoot.Alert.Status == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.Status(childComplexity), true
-	case "Alert.subjects":
-		if e.ComplexityRoot.Alert.Subjects == nil {
-			break
-		}
-
-		args, err := ec.field_Alert_subjects_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Alert.Subjects(childComplexity, args["limit"].(*int32), args["offset"].(*int32)), true
-	case "Alert.subscriber":
-		if e.ComplexityRoot.Alert.Subscriber == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.Subscriber(childComplexity), true
-	case "Alert.target":
-		if e.ComplexityRoot.Alert.Target == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.Target(childComplexity), true
-	case "Alert.upperThreshold":
-		if e.ComplexityRoot.Alert.UpperThreshold == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Alert.UpperThreshold(childComplexity), true
 
 	case "AlertConnection.edges":
 		if e.ComplexityRoot.AlertConnection.Edges == nil {
@@ -1988,115 +1902,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AlertLogEdge.Node(childComplexity), true
 
-	case "AlertLogEntry.alert":
-		if e.ComplexityRoot.AlertLogEntry.Alert == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.Alert(childComplexity), true
-	case "AlertLogEntry.alertId":
-		if e.ComplexityRoot.AlertLogEntry.AlertID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.AlertID(childComplexity), true
-	case "AlertLogEntry.createdAt":
-		if e.ComplexityRoot.AlertLogEntry.DateCreated == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.DateCreated(childComplexity), true
-	case "AlertLogEntry.deliveries":
-		if e.ComplexityRoot.AlertLogEntry.Deliveries == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.Deliveries(childComplexity), true
-	case "AlertLogEntry.entryId":
-		if e.ComplexityRoot.AlertLogEntry.EntryID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.EntryID(childComplexity), true
-	case "AlertLogEntry.group":
-		if e.ComplexityRoot.AlertLogEntry.Group == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.Group(childComplexity), true
-	case "AlertLogEntry.id":
-		if e.ComplexityRoot.AlertLogEntry.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.ID(childComplexity), true
-	case "AlertLogEntry.isLate":
-		if e.ComplexityRoot.AlertLogEntry.IsLate == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.IsLate(childComplexity), true
-	case "AlertLogEntry.isNotified":
-		if e.ComplexityRoot.AlertLogEntry.IsNotified == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.IsNotified(childComplexity), true
-	case "AlertLogEntry.isSilenced":
-		if e.ComplexityRoot.AlertLogEntry.IsSilenced == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.IsSilenced(childComplexity), true
-	case "AlertLogEntry.limitBoundary":
-		if e.ComplexityRoot.AlertLogEntry.LimitBoundary == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.LimitBoundary(childComplexity), true
-	case "AlertLogEntry.period":
-		if e.ComplexityRoot.AlertLogEntry.Period == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.Period(childComplexity), true
-	case "AlertLogEntry.ruleType":
-		if e.ComplexityRoot.AlertLogEntry.RuleType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.RuleType(childComplexity), true
-	case "AlertLogEntry.silence":
-		if e.ComplexityRoot.AlertLogEntry.Silence == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.Silence(childComplexity), true
-	case "AlertLogEntry.subscriber":
-		if e.ComplexityRoot.AlertLogEntry.Subscriber == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.Subscriber(childComplexity), true
-	case "AlertLogEntry.target":
-		if e.ComplexityRoot.AlertLogEntry.Target == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.Target(childComplexity), true
-	case "AlertLogEntry.threshold":
-		if e.ComplexityRoot.AlertLogEntry.Threshold == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.Threshold(childComplexity), true
-	case "AlertLogEntry.usage":
-		if e.ComplexityRoot.AlertLogEntry.Usage == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertLogEntry.Usage(childComplexity), true
-
 	case "AlertLogList.items":
 		if e.ComplexityRoot.AlertLogList.Items == nil {
 			break
@@ -2134,55 +1939,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AlertPreview.Total(childComplexity), true
-
-	case "AlertState.alert":
-		if e.ComplexityRoot.AlertState.Alert == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertState.Alert(childComplexity), true
-	case "AlertState.group":
-		if e.ComplexityRoot.AlertState.Group == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertState.Group(childComplexity), true
-	case "AlertState.lower":
-		if e.ComplexityRoot.AlertState.Lower == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertState.Lower(childComplexity), true
-	case "AlertState.period":
-		if e.ComplexityRoot.AlertState.Period == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertState.Period(childComplexity), true
-	case "AlertState.status":
-		if e.ComplexityRoot.AlertState.Status == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertState.Status(childComplexity), true
-	case "AlertState.subscriber":
-		if e.ComplexityRoot.AlertState.Subscriber == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertState.Subscriber(childComplexity), true
-	case "AlertState.upper":
-		if e.ComplexityRoot.AlertState.Upper == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertState.Upper(childComplexity), true
-	case "AlertState.usage":
-		if e.ComplexityRoot.AlertState.Usage == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AlertState.Usage(childComplexity), true
 
 	case "AttachTagPayload.attached":
 		if e.ComplexityRoot.AttachTagPayload.Attached == nil {
@@ -2722,12 +2478,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionAlert.AlertID(childComplexity), true
+	case "ConditionAlert.company":
+		if e.ComplexityRoot.ConditionAlert.Company == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Company(childComplexity), true
 	case "ConditionAlert.createdAt":
 		if e.ComplexityRoot.ConditionAlert.DateCreated == nil {
 			break
 		}
 
 		return e.ComplexityRoot.ConditionAlert.DateCreated(childComplexity), true
+	case "ConditionAlert.description":
+		if e.ComplexityRoot.ConditionAlert.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Description(childComplexity), true
 	case "ConditionAlert.forecastBytes":
 		if e.ComplexityRoot.ConditionAlert.ForecastBytes == nil {
 			break
@@ -2752,6 +2520,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionAlert.Kind(childComplexity), true
+	case "ConditionAlert.name":
+		if e.ComplexityRoot.ConditionAlert.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Name(childComplexity), true
+	case "ConditionAlert.numberFired":
+		if e.ComplexityRoot.ConditionAlert.NumberFired == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.NumberFired(childComplexity), true
 	case "ConditionAlert.ruleType":
 		if e.ComplexityRoot.ConditionAlert.RuleType == nil {
 			break
@@ -2776,6 +2556,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionAlert.SourceSilentMinutes(childComplexity), true
+	case "ConditionAlert.status":
+		if e.ComplexityRoot.ConditionAlert.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Status(childComplexity), true
 	case "ConditionAlert.subscriber":
 		if e.ComplexityRoot.ConditionAlert.Subscriber == nil {
 			break
@@ -2795,43 +2581,42 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ConditionAlert.Traits(childComplexity), true
 
-	case "ConditionAlertConnection.edges":
-		if e.ComplexityRoot.ConditionAlertConnection.Edges == nil {
+	case "ConditionAlertState.alert":
+		if e.ComplexityRoot.ConditionAlertState.Alert == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ConditionAlertConnection.Edges(childComplexity), true
-	case "ConditionAlertConnection.nodes":
-		if e.ComplexityRoot.ConditionAlertConnection.Nodes == nil {
+		return e.ComplexityRoot.ConditionAlertState.Alert(childComplexity), true
+	case "ConditionAlertState.group":
+		if e.ComplexityRoot.ConditionAlertState.Group == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ConditionAlertConnection.Nodes(childComplexity), true
-	case "ConditionAlertConnection.pageInfo":
-		if e.ComplexityRoot.ConditionAlertConnection.PageInfo == nil {
+		return e.ComplexityRoot.ConditionAlertState.Group(childComplexity), true
+	case "ConditionAlertState.isOpen":
+		if e.ComplexityRoot.ConditionAlertState.IsOpen == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ConditionAlertConnection.PageInfo(childComplexity), true
-	case "ConditionAlertConnection.totalCount":
-		if e.ComplexityRoot.ConditionAlertConnection.TotalCount == nil {
+		return e.ComplexityRoot.ConditionAlertState.IsOpen(childComplexity), true
+	case "ConditionAlertState.since":
+		if e.ComplexityRoot.ConditionAlertState.Since == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ConditionAlertConnection.TotalCount(childComplexity), true
-
-	case "ConditionAlertEdge.cursor":
-		if e.ComplexityRoot.ConditionAlertEdge.Cursor == nil {
+		return e.ComplexityRoot.ConditionAlertState.Since(childComplexity), true
+	case "ConditionAlertState.status":
+		if e.ComplexityRoot.ConditionAlertState.Status == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ConditionAlertEdge.Cursor(childComplexity), true
-	case "ConditionAlertEdge.node":
-		if e.ComplexityRoot.ConditionAlertEdge.Node == nil {
+		return e.ComplexityRoot.ConditionAlertState.Status(childComplexity), true
+	case "ConditionAlertState.subscriber":
+		if e.ComplexityRoot.ConditionAlertState.Subscriber == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ConditionAlertEdge.Node(childComplexity), true
+		return e.ComplexityRoot.ConditionAlertState.Subscriber(childComplexity), true
 
 	case "ConditionExplanation.dueAt":
 		if e.ComplexityRoot.ConditionExplanation.DueAt == nil {
@@ -2913,44 +2698,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ConditionFiring.Text(childComplexity), true
 
-	case "ConditionLogConnection.edges":
-		if e.ComplexityRoot.ConditionLogConnection.Edges == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ConditionLogConnection.Edges(childComplexity), true
-	case "ConditionLogConnection.nodes":
-		if e.ComplexityRoot.ConditionLogConnection.Nodes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ConditionLogConnection.Nodes(childComplexity), true
-	case "ConditionLogConnection.pageInfo":
-		if e.ComplexityRoot.ConditionLogConnection.PageInfo == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ConditionLogConnection.PageInfo(childComplexity), true
-	case "ConditionLogConnection.totalCount":
-		if e.ComplexityRoot.ConditionLogConnection.TotalCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ConditionLogConnection.TotalCount(childComplexity), true
-
-	case "ConditionLogEdge.cursor":
-		if e.ComplexityRoot.ConditionLogEdge.Cursor == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ConditionLogEdge.Cursor(childComplexity), true
-	case "ConditionLogEdge.node":
-		if e.ComplexityRoot.ConditionLogEdge.Node == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ConditionLogEdge.Node(childComplexity), true
-
 	case "ConditionLogEntry.after":
 		if e.ComplexityRoot.ConditionLogEntry.After == nil {
 			break
@@ -3017,6 +2764,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionLogEntry.ID(childComplexity), true
+	case "ConditionLogEntry.isNotified":
+		if e.ComplexityRoot.ConditionLogEntry.IsNotified == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionLogEntry.IsNotified(childComplexity), true
 	case "ConditionLogEntry.isSilenced":
 		if e.ComplexityRoot.ConditionLogEntry.IsSilenced == nil {
 			break
@@ -3759,7 +3512,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			break
 		}
 
-		return e.ComplexityRoot.Group.Alerts(childComplexity), true
+		args, err := ec.field_Group_alerts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Group.Alerts(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Group.groupId":
 		if e.ComplexityRoot.Group.GroupID == nil {
 			break
@@ -5076,7 +4834,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Alert(childComplexity, args["alertId"].(int32)), true
+		return e.ComplexityRoot.Query.Alert(childComplexity, args["by"].(input.AlertKey)), true
 	case "Query.alertList":
 		if e.ComplexityRoot.Query.AlertList == nil {
 			break
@@ -5177,28 +4935,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Company(childComplexity), true
-	case "Query.conditionAlerts":
-		if e.ComplexityRoot.Query.ConditionAlerts == nil {
-			break
-		}
-
-		args, err := ec.field_Query_conditionAlerts_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.ConditionAlerts(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
-	case "Query.conditionLog":
-		if e.ComplexityRoot.Query.ConditionLog == nil {
-			break
-		}
-
-		args, err := ec.field_Query_conditionLog_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.ConditionLog(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.dataUsage":
 		if e.ComplexityRoot.Query.DataUsage == nil {
 			break
@@ -7741,6 +7477,296 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.VisitedNetwork.Country(childComplexity), true
 
+	case "VolumeAlert.alertId":
+		if e.ComplexityRoot.VolumeAlert.AlertID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.AlertID(childComplexity), true
+	case "VolumeAlert.company":
+		if e.ComplexityRoot.VolumeAlert.Company == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Company(childComplexity), true
+	case "VolumeAlert.createdAt":
+		if e.ComplexityRoot.VolumeAlert.DateCreated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.DateCreated(childComplexity), true
+	case "VolumeAlert.description":
+		if e.ComplexityRoot.VolumeAlert.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Description(childComplexity), true
+	case "VolumeAlert.group":
+		if e.ComplexityRoot.VolumeAlert.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Group(childComplexity), true
+	case "VolumeAlert.id":
+		if e.ComplexityRoot.VolumeAlert.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.ID(childComplexity), true
+	case "VolumeAlert.kind":
+		if e.ComplexityRoot.VolumeAlert.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Kind(childComplexity), true
+	case "VolumeAlert.lowerThreshold":
+		if e.ComplexityRoot.VolumeAlert.LowerThreshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.LowerThreshold(childComplexity), true
+	case "VolumeAlert.name":
+		if e.ComplexityRoot.VolumeAlert.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Name(childComplexity), true
+	case "VolumeAlert.numberFired":
+		if e.ComplexityRoot.VolumeAlert.NumberFired == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.NumberFired(childComplexity), true
+	case "VolumeAlert.ruleType":
+		if e.ComplexityRoot.VolumeAlert.RuleType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.RuleType(childComplexity), true
+	case "VolumeAlert.status":
+		if e.ComplexityRoot.VolumeAlert.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Status(childComplexity), true
+	case "VolumeAlert.subjects":
+		if e.ComplexityRoot.VolumeAlert.Subjects == nil {
+			break
+		}
+
+		args, err := ec.field_VolumeAlert_subjects_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Subjects(childComplexity, args["limit"].(*int32), args["offset"].(*int32)), true
+	case "VolumeAlert.subscriber":
+		if e.ComplexityRoot.VolumeAlert.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Subscriber(childComplexity), true
+	case "VolumeAlert.target":
+		if e.ComplexityRoot.VolumeAlert.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Target(childComplexity), true
+	case "VolumeAlert.upperThreshold":
+		if e.ComplexityRoot.VolumeAlert.UpperThreshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.UpperThreshold(childComplexity), true
+
+	case "VolumeAlertState.alert":
+		if e.ComplexityRoot.VolumeAlertState.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlertState.Alert(childComplexity), true
+	case "VolumeAlertState.group":
+		if e.ComplexityRoot.VolumeAlertState.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlertState.Group(childComplexity), true
+	case "VolumeAlertState.lower":
+		if e.ComplexityRoot.VolumeAlertState.Lower == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlertState.Lower(childComplexity), true
+	case "VolumeAlertState.period":
+		if e.ComplexityRoot.VolumeAlertState.Period == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlertState.Period(childComplexity), true
+	case "VolumeAlertState.since":
+		if e.ComplexityRoot.VolumeAlertState.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlertState.Since(childComplexity), true
+	case "VolumeAlertState.status":
+		if e.ComplexityRoot.VolumeAlertState.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlertState.Status(childComplexity), true
+	case "VolumeAlertState.subscriber":
+		if e.ComplexityRoot.VolumeAlertState.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlertState.Subscriber(childComplexity), true
+	case "VolumeAlertState.upper":
+		if e.ComplexityRoot.VolumeAlertState.Upper == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlertState.Upper(childComplexity), true
+	case "VolumeAlertState.usage":
+		if e.ComplexityRoot.VolumeAlertState.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlertState.Usage(childComplexity), true
+
+	case "VolumeLogEntry.alert":
+		if e.ComplexityRoot.VolumeLogEntry.Alert == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Alert(childComplexity), true
+	case "VolumeLogEntry.alertId":
+		if e.ComplexityRoot.VolumeLogEntry.AlertID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.AlertID(childComplexity), true
+	case "VolumeLogEntry.createdAt":
+		if e.ComplexityRoot.VolumeLogEntry.DateCreated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.DateCreated(childComplexity), true
+	case "VolumeLogEntry.deliveries":
+		if e.ComplexityRoot.VolumeLogEntry.Deliveries == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Deliveries(childComplexity), true
+	case "VolumeLogEntry.entryId":
+		if e.ComplexityRoot.VolumeLogEntry.EntryID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.EntryID(childComplexity), true
+	case "VolumeLogEntry.group":
+		if e.ComplexityRoot.VolumeLogEntry.Group == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Group(childComplexity), true
+	case "VolumeLogEntry.id":
+		if e.ComplexityRoot.VolumeLogEntry.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.ID(childComplexity), true
+	case "VolumeLogEntry.isLate":
+		if e.ComplexityRoot.VolumeLogEntry.IsLate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.IsLate(childComplexity), true
+	case "VolumeLogEntry.isNotified":
+		if e.ComplexityRoot.VolumeLogEntry.IsNotified == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.IsNotified(childComplexity), true
+	case "VolumeLogEntry.isSilenced":
+		if e.ComplexityRoot.VolumeLogEntry.IsSilenced == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.IsSilenced(childComplexity), true
+	case "VolumeLogEntry.kind":
+		if e.ComplexityRoot.VolumeLogEntry.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Kind(childComplexity), true
+	case "VolumeLogEntry.limitBoundary":
+		if e.ComplexityRoot.VolumeLogEntry.LimitBoundary == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.LimitBoundary(childComplexity), true
+	case "VolumeLogEntry.period":
+		if e.ComplexityRoot.VolumeLogEntry.Period == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Period(childComplexity), true
+	case "VolumeLogEntry.resolvedAt":
+		if e.ComplexityRoot.VolumeLogEntry.ResolvedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.ResolvedAt(childComplexity), true
+	case "VolumeLogEntry.ruleType":
+		if e.ComplexityRoot.VolumeLogEntry.RuleType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.RuleType(childComplexity), true
+	case "VolumeLogEntry.silence":
+		if e.ComplexityRoot.VolumeLogEntry.Silence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Silence(childComplexity), true
+	case "VolumeLogEntry.state":
+		if e.ComplexityRoot.VolumeLogEntry.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.State(childComplexity), true
+	case "VolumeLogEntry.subscriber":
+		if e.ComplexityRoot.VolumeLogEntry.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Subscriber(childComplexity), true
+	case "VolumeLogEntry.target":
+		if e.ComplexityRoot.VolumeLogEntry.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Target(childComplexity), true
+	case "VolumeLogEntry.text":
+		if e.ComplexityRoot.VolumeLogEntry.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Text(childComplexity), true
+	case "VolumeLogEntry.threshold":
+		if e.ComplexityRoot.VolumeLogEntry.Threshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Threshold(childComplexity), true
+	case "VolumeLogEntry.usage":
+		if e.ComplexityRoot.VolumeLogEntry.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeLogEntry.Usage(childComplexity), true
+
 	case "WaitingUsage.bytes":
 		if e.ComplexityRoot.WaitingUsage.Bytes == nil {
 			break
@@ -8106,6 +8132,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAccessKeyScopeInput,
 		ec.unmarshalInputAlertBoundaryFilter,
 		ec.unmarshalInputAlertFilter,
+		ec.unmarshalInputAlertKey,
+		ec.unmarshalInputAlertKindFilter,
+		ec.unmarshalInputAlertLogEntryStateFilter,
 		ec.unmarshalInputAlertLogFilter,
 		ec.unmarshalInputAlertLogOrder,
 		ec.unmarshalInputAlertOrder,
@@ -8123,13 +8152,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCommandKindFilter,
 		ec.unmarshalInputCommandOrder,
 		ec.unmarshalInputCommandStateFilter,
-		ec.unmarshalInputConditionAlertFilter,
-		ec.unmarshalInputConditionAlertOrder,
 		ec.unmarshalInputConditionInput,
-		ec.unmarshalInputConditionKindFilter,
-		ec.unmarshalInputConditionLogFilter,
-		ec.unmarshalInputConditionLogOrder,
-		ec.unmarshalInputConditionStateFilter,
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
 		ec.unmarshalInputCreateConditionAlertInput,
@@ -8641,9 +8664,9 @@ input AccessKeyKey @oneOf {
 }
 `, BuiltIn: false},
 	{Name: "../schema/alert.graphqls", Input: `extend type Query {
-  "One alert. An error when the account has none with that id."
-  alert("The identifier of the alert." alertId: Int!): Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
-  "The alerts, page by page from cursor to cursor."
+  "One alert, on volume or on a condition; null when the account has none with that id."
+  alert("Which one." by: AlertKey!): Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "The alerts of all kinds, by alertId unless ordered otherwise, page by page from cursor to cursor."
   alerts(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
@@ -8655,10 +8678,10 @@ input AccessKeyKey @oneOf {
     before: String
     "Only those that fit."
     filter: AlertFilter
-    "In this order; the id breaks ties."
+    "In this order, by alertId when missing; alertId breaks ties."
     orderBy: [AlertOrder!]
   ): AlertConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
-  "The alerts by offset, with the filter and order languages of the REST paths."
+  "The alerts on volume by offset, with the filter and order languages of the REST paths."
   alertList(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
@@ -8669,7 +8692,7 @@ input AccessKeyKey @oneOf {
     "Such as: dateCreated DESC."
     orderBy: String
   ): AlertList @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use alerts.")
-  "When an alert would have fired on usage of the past. Nothing is kept."
+  "When an alert on volume would have fired on usage of the past. Nothing is kept."
   previewAlert(
     "The alert to try."
     input: CreateAlertInput!
@@ -8678,7 +8701,7 @@ input AccessKeyKey @oneOf {
     "Up to this date, which counts in, or date-time. At most 100,000 hours."
     endDate: String!
   ): AlertPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull @price(units: 50, times: ["startDate", "endDate"])
-  "Why an alert has or has not fired in the current billing period, for a subscriber or for a group."
+  "Why an alert on volume has or has not fired in the current billing period, for a subscriber or for a group."
   explainAlert(
     "The identifier of the alert."
     alertId: Int!
@@ -8690,30 +8713,101 @@ input AccessKeyKey @oneOf {
 }
 
 extend type Mutation {
-  "Makes an alert, which is evaluated on the usage of the current billing period at once."
+  "Makes an alert on volume, which is evaluated on the usage of the current billing period at once."
   createAlert(input: CreateAlertInput!): CreateAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
-  "Changes the thresholds of an alert. One that gets another value is armed again, and evaluated at once."
+  "Changes an alert on volume: its thresholds, its name. A threshold that gets another value is armed again, and evaluated at once."
   editAlert(input: EditAlertInput!): EditAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
-  "Deletes an alert. Its log stays."
+  "Deletes an alert on volume. Its log stays."
   deleteAlert(input: DeleteAlertInput!): DeleteAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
 }
 
 extend type Subscriber {
-  "Where it stands against the alerts that watch it, alone or in its group or company, by alert id, at most 100. Alerts on the combined usage of its group are not among them."
+  "Where it stands against the alerts of all kinds that watch it, alone or in its group or company, by alertId, at most 100. Alerts on its group as a whole are not among them."
   alerts: [AlertState!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 extend type Group {
-  "The alerts that are set on the group, by id, at most 100."
-  alerts: [Alert!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  "The alerts of all kinds that are set on the group, by alertId unless ordered otherwise."
+  alerts(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: AlertFilter
+    "In this order, by alertId when missing; alertId breaks ties."
+    orderBy: [AlertOrder!]
+  ): AlertConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+}
+
+"What watches subscribers, a group or the sources of the company, and is told to recipients and webhooks: the volume of usage, or another condition."
+interface Alert {
+  "The global id."
+  id: ID!
+  "The identifier of the alert, of one series for all kinds."
+  alertId: Int!
+  "What people call it; null for none."
+  name: String
+  "What it is for; null for none."
+  description: String
+  "What it notices."
+  kind: AlertKind!
+  "What it watches, and whose usage triggers it."
+  ruleType: AlertRuleType!
+  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  target: String!
+  "When it was made."
+  createdAt: DateTime!
+  "The subscriber that a SIM alert watches."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group that the alert is set on."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "The company that a company alert watches."
+  company: Company
+  "FIRED when it has fired for any subject in the current billing period, or before and it lasts."
+  status: AlertStatus @semanticNonNull
+  "For how many subjects it has fired in the current billing period, or before and it lasts; also for those that it does not watch any more."
+  numberFired: Int @semanticNonNull
+}
+
+"What alerts notice."
+enum AlertKind {
+  "Usage above a threshold in a billing period."
+  VOLUME
+  """
+  Neither usage nor a session for a number of hours, of subscribers that are active, not barred, not terminated and, as profiles, enabled;
+  one that was never seen counts from its connection. It fires only where the source of the subject has reported that long, and resolves when the subject is seen again.
+  """
+  SILENT
+  "More sessions than a number began within an hour of the clock (UTC), of today or yesterday."
+  STORM
+  """
+  Usage will exceed a number of bytes by the end of the billing period: what was used, and for each day to come the median of that weekday in the last
+  four weeks. It needs three weeks of history, and fires once in a period. A turn forecasts 2,000 subscribers, so large fleets take a while.
+  """
+  FORECAST
+  "A value that any report of a session has became another, and none of the last four. The first value is no change."
+  CHANGE
+  "A network element, or a source of usage as a whole, has reported nothing for 6 hours, a source without network elements for 48, or for as long as the shortest silence that is watched. It is noticed without any alert; one of this kind shortens the time. The log names no alert for it."
+  SOURCE_SILENT
 }
 
 "A pair of thresholds on the data usage of a billing period, in bytes sent and received. A threshold fires once in a period for each subject whose usage is above it."
-type Alert implements Node {
+type VolumeAlert implements Node & Alert {
   "The global id."
   id: ID!
-  "The identifier of the alert."
+  "The identifier of the alert, of one series for all kinds."
   alertId: Int!
+  "What people call it; null for none."
+  name: String
+  "What it is for; null for none."
+  description: String
+  "VOLUME."
+  kind: AlertKind!
   "What it watches, and whose usage triggers it."
   ruleType: AlertRuleType!
   "The subscriberId of a SIM, the groupId of a group, empty for the company."
@@ -8730,17 +8824,17 @@ type Alert implements Node {
   group: Group @requires(permissions: [VIEW_SUBSCRIBER])
   "The company that a company alert watches."
   company: Company
-  "EXCEEDED when it has fired for any subject in the current billing period."
+  "FIRED when it has fired for any subject in the current billing period."
   status: AlertStatus @semanticNonNull
   "For how many subjects it has fired in the current billing period, also for those that it does not watch any more."
-  numberExceeded: Int @semanticNonNull
+  numberFired: Int @semanticNonNull
   "Where its subjects stand in the current billing period, those with the most usage first. Where it watches many, those without usage are left out."
   subjects(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
     "How many to skip."
     offset: Int
-  ): [AlertState!] @semanticNonNull
+  ): [VolumeAlertState!] @semanticNonNull
 }
 
 "What an alert watches, and whose usage triggers it."
@@ -8763,18 +8857,32 @@ enum AlertBoundary {
   UPPER
 }
 
-"Whether a threshold has fired in the current billing period."
+"Whether an alert has fired."
 enum AlertStatus {
-  "It has not fired: it does when usage is above it."
+  "It has not fired: it does when what it notices happens."
   ARMED
-  "Usage was above it, and it has fired. It does not again before the next billing period or another threshold, also where the usage belongs to another group by now."
-  EXCEEDED
+  "It has fired. On volume it does not again before the next billing period or another threshold, also where the usage belongs to another group by now."
+  FIRED
 }
 
-"Where the usage of one subject stands against an alert in the current billing period."
-type AlertState {
+"Where one subject stands against an alert."
+interface AlertState {
   "The alert."
   alert: Alert!
+  "The subscriber; null for a group as a whole."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group as a whole; null for a subscriber."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "Whether the alert has fired for it in the current billing period, or before and it lasts."
+  status: AlertStatus!
+  "When it fired first in that time; null while it is armed."
+  since: DateTime
+}
+
+"Where the usage of one subject stands against an alert on volume in the current billing period."
+type VolumeAlertState implements AlertState {
+  "The alert."
+  alert: VolumeAlert!
   "The subscriber whose usage it is; null for the combined usage of a group."
   subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "The group whose combined usage it is; null for that of a subscriber."
@@ -8783,8 +8891,10 @@ type AlertState {
   period: Period!
   "Bytes sent and received in the period."
   usage: BigInt!
-  "EXCEEDED when either threshold is."
+  "FIRED when either threshold has."
   status: AlertStatus!
+  "When the first of the two thresholds fired; null while both are armed."
+  since: DateTime
   "Against the lower threshold."
   lower: BoundaryState!
   "Against the upper threshold."
@@ -8805,10 +8915,10 @@ type BoundaryState {
   since: DateTime
 }
 
-"Why an alert has or has not fired for a subject."
+"Why an alert on volume has or has not fired for a subject."
 type AlertExplanation {
   "Where the subject stands."
-  state: AlertState!
+  state: VolumeAlertState!
   "Why the lower threshold has or has not fired."
   lower: BoundaryExplanation!
   "Why the upper threshold has or has not fired."
@@ -8826,7 +8936,7 @@ type BoundaryExplanation {
   "The reason in a sentence."
   text: String!
   "The log's entry, when it has fired."
-  entry: AlertLogEntry
+  entry: VolumeLogEntry
 }
 
 "Why a threshold has or has not fired."
@@ -8892,70 +9002,20 @@ type AlertEdge {
   node: Alert!
 }
 
-"A part of a list of alerts."
+"A part of a list of alerts on volume."
 type AlertList {
   "The alerts."
-  items: [Alert!]!
+  items: [VolumeAlert!]!
   "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull @price(units: 10)
 }
 
-"Which alerts are wanted. All conditions must hold; none wants everything."
-input AlertFilter {
-  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
-  and: [AlertFilter!]
-  "Any of these; never true for an empty list."
-  or: [AlertFilter!]
-  "Not this."
-  not: AlertFilter
-  "The identifier."
-  id: IntFilter
-  "What it watches."
-  ruleType: AlertRuleTypeFilter
-  "The subscriberId of a SIM, the groupId of a group, empty for the company."
-  target: StringFilter
-  "The lower threshold in bytes."
-  lowerThreshold: IntFilter
-  "The upper threshold in bytes."
-  upperThreshold: IntFilter
-  "When it was made."
-  createdAt: DateTimeFilter
-}
-
-"Conditions on what an alert watches."
-input AlertRuleTypeFilter {
-  "Is this one."
-  eq: AlertRuleType
-  "Is not this one."
-  ne: AlertRuleType
-  "Is one of these; never true for an empty list."
-  in: [AlertRuleType!]
-  "Is none of these; true for an empty list."
-  notIn: [AlertRuleType!]
-}
-
-"One step of an order of alerts."
-input AlertOrder {
-  "By this field."
-  field: AlertOrderField!
-  "In this direction."
-  direction: OrderDirection = ASC
-}
-
-"What alerts can be ordered by."
-enum AlertOrderField {
-  "The identifier."
-  ID
-  "The rule type."
-  RULE_TYPE
-  "The target."
-  TARGET
-  "The lower threshold."
-  LOWER_THRESHOLD
-  "The upper threshold."
-  UPPER_THRESHOLD
-  "When it was made."
-  CREATED_AT
+"Which alert: exactly one of these."
+input AlertKey @oneOf {
+  "By its identifier."
+  alertId: Int
+  "By its global id."
+  id: ID
 }
 
 "Which alert to make."
@@ -8968,6 +9028,10 @@ input CreateAlertInput {
   lowerThreshold: BigInt!
   "The upper threshold in bytes, not below the lower one."
   upperThreshold: BigInt!
+  "What people call it, 1 to 100 characters; null for none."
+  name: String
+  "What it is for, 1 to 1,000 characters; null for none."
+  description: String
 }
 
 "Which alert to edit, and how. What is missing stays as it is."
@@ -8978,6 +9042,10 @@ input EditAlertInput {
   lowerThreshold: BigInt
   "The new upper threshold in bytes."
   upperThreshold: BigInt
+  "The new name, 1 to 100 characters; null for none."
+  name: String
+  "What it is for, 1 to 1,000 characters; null for nothing."
+  description: String
 }
 
 "Which alert to delete."
@@ -8989,23 +9057,23 @@ input DeleteAlertInput {
 "What making an alert gave."
 type CreateAlertPayload {
   "The alert."
-  alert: Alert!
+  alert: VolumeAlert!
 }
 
 "What editing an alert gave."
 type EditAlertPayload {
   "The alert as it is now."
-  alert: Alert!
+  alert: VolumeAlert!
 }
 
 "What deleting an alert gave."
 type DeleteAlertPayload {
   "The alert as it was."
-  alert: Alert!
+  alert: VolumeAlert!
 }
 `, BuiltIn: false},
 	{Name: "../schema/alertlog.graphqls", Input: `extend type Query {
-  "What alerts fired, the newest first unless ordered otherwise."
+  "What alerts of all kinds fired, and what is over, the newest first unless ordered otherwise."
   alertLog(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
     first: Int
@@ -9017,10 +9085,10 @@ type DeleteAlertPayload {
     before: String
     "Only those that fit."
     filter: AlertLogFilter
-    "In this order; the entry's id breaks ties."
+    "In this order, the newest first when missing; the entry breaks ties."
     orderBy: [AlertLogOrder!]
   ): AlertLogConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
-  "The alert log by offset, with the filter and order languages of the REST paths."
+  "The log of alerts on volume by offset, with the filter and order languages of the REST paths."
   alertLogList(
     "How many, at most 10,000, and as many when missing or 0."
     limit: Int
@@ -9033,24 +9101,78 @@ type DeleteAlertPayload {
   ): AlertLogList @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use alertLog.")
 }
 
-"Usage exceeded a threshold. The entry stays when the alert is deleted."
-type AlertLogEntry implements Node {
+"An alert fired, or what it fired for is over. The entry stays when the alert is deleted."
+interface AlertLogEntry {
   "The global id."
   id: ID!
-  "The identifier of the entry."
+  "The identifier of the entry: one series for alerts on volume, another for alerts on conditions."
+  entryId: Int!
+  "The identifier of the alert, which may be deleted by now; null for a source."
+  alertId: Int
+  "The alert; null when it is deleted, and for a source."
+  alert: Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "What it noticed."
+  kind: AlertKind!
+  "Whether that happened or began, or is over."
+  state: AlertLogEntryState!
+  "What the alert watches."
+  ruleType: AlertRuleType!
+  "The target of the alert at that time: the subscriberId of a SIM, the groupId of a group, empty for the company."
+  target: String!
+  "What happened, as a sentence without its subject."
+  text: String!
+  "The subscriber; null for a group as a whole and for a source."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "The group as a whole, or of whose members the subscriber is one; null for alerts on a SIM or the company."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "When the entry was made."
+  createdAt: DateTime!
+  "When that was over which the entry reports; null while it lasts, and for what has no end."
+  resolvedAt: DateTime
+  "Whether recipients are notified. Usage that comes in more than 72 hours after its period is logged only."
+  isNotified: Boolean!
+  "Whether nobody was notified, since a silence covered the entry."
+  isSilenced: Boolean!
+  "By which silence nobody was notified; null for none, and when it is no longer kept. Only for users of the whole company."
+  silence: Silence @requires(permissions: [VIEW_MONITORING_ALERTS])
+  "How the notification fares at each recipient that wants it, by e-mail address."
+  deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+}
+
+"What an entry of the alert log reports."
+enum AlertLogEntryState {
+  "It began, or happened."
+  FIRED
+  "It is over."
+  RESOLVED
+}
+
+"Usage exceeded a threshold. The entry stays when the alert is deleted."
+type VolumeLogEntry implements Node & AlertLogEntry {
+  "The global id."
+  id: ID!
+  "The identifier of the entry: one series for alerts on volume, another for alerts on conditions."
   entryId: Int!
   "The identifier of the alert, which may be deleted by now."
   alertId: Int!
   "The alert; null when it is deleted."
-  alert: Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  alert: VolumeAlert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  "VOLUME."
+  kind: AlertKind!
+  "FIRED."
+  state: AlertLogEntryState!
   "What the alert watches."
   ruleType: AlertRuleType!
   "The target of the alert when it fired: the subscriberId of a SIM, the groupId of a group, empty for the company."
   target: String!
+  "What happened, as a sentence without its subject."
+  text: String!
   "The threshold that was exceeded."
   limitBoundary: AlertBoundary!
   "When the entry was made."
   createdAt: DateTime!
+  "Null: a threshold that fired is not over before the next billing period."
+  resolvedAt: DateTime
   "The subscriber whose usage it was; null for the combined usage of a group."
   subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "The group whose combined usage it was, or of whose members the subscriber is one; null for alerts on a SIM or the company."
@@ -9093,86 +9215,12 @@ type AlertLogEdge {
   node: AlertLogEntry!
 }
 
-"A part of the alert log."
+"A part of the log of alerts on volume."
 type AlertLogList {
   "The entries."
-  items: [AlertLogEntry!]!
+  items: [VolumeLogEntry!]!
   "How many the whole list has; counted only when selected."
   totalCount: Int @semanticNonNull @price(units: 10)
-}
-
-"Which entries are wanted. All conditions must hold; none wants everything."
-input AlertLogFilter {
-  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
-  and: [AlertLogFilter!]
-  "Any of these; never true for an empty list."
-  or: [AlertLogFilter!]
-  "Not this."
-  not: AlertLogFilter
-  "What the alert watches."
-  ruleType: AlertRuleTypeFilter
-  "The target of the alert when it fired."
-  target: StringFilter
-  "Which threshold was exceeded."
-  limitBoundary: AlertBoundaryFilter
-  "When the entry was made."
-  createdAt: DateTimeFilter
-  "The identifier of the entry."
-  entryId: IntFilter
-  "The identifier of the alert."
-  alertId: IntFilter
-  "The physicalId of the subscriber whose usage it was."
-  physicalId: StringFilter
-  "The threshold in bytes."
-  threshold: IntFilter
-  "Usage in bytes."
-  usage: IntFilter
-  "Whether the period was over when the usage came in."
-  isLate: BooleanFilter
-}
-
-"Conditions on the threshold of an entry."
-input AlertBoundaryFilter {
-  "Is this one."
-  eq: AlertBoundary
-  "Is not this one."
-  ne: AlertBoundary
-  "Is one of these; never true for an empty list."
-  in: [AlertBoundary!]
-  "Is none of these; true for an empty list."
-  notIn: [AlertBoundary!]
-}
-
-"One step of an order of the alert log."
-input AlertLogOrder {
-  "By this field."
-  field: AlertLogOrderField!
-  "In this direction."
-  direction: OrderDirection = ASC
-}
-
-"What the alert log can be ordered by."
-enum AlertLogOrderField {
-  "The rule type."
-  RULE_TYPE
-  "The target."
-  TARGET
-  "The boundary."
-  LIMIT_BOUNDARY
-  "When the entry was made."
-  CREATED_AT
-  "The identifier of the entry."
-  ENTRY_ID
-  "The identifier of the alert."
-  ALERT_ID
-  "The physicalId of the subscriber."
-  PHYSICAL_ID
-  "The threshold."
-  THRESHOLD
-  "Usage."
-  USAGE
-  "Late or not."
-  IS_LATE
 }
 `, BuiltIn: false},
 	{Name: "../schema/analytics.graphqls", Input: `extend type Query {
@@ -9706,36 +9754,6 @@ enum Permission {
 }
 `, BuiltIn: false},
 	{Name: "../schema/condition.graphqls", Input: `extend type Query {
-  "The alerts on conditions, by alertId unless ordered otherwise: what they notice is not the volume of usage, as alerts do."
-  conditionAlerts(
-    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
-    first: Int
-    "Go on after this cursor."
-    after: String
-    "How many before the cursor, 0 to 100."
-    last: Int
-    "Go back before this cursor."
-    before: String
-    "Only those that fit."
-    filter: ConditionAlertFilter
-    "In this order, by alertId when missing; alertId breaks ties."
-    orderBy: [ConditionAlertOrder!]
-  ): ConditionAlertConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
-  "What alerts on conditions noticed, the newest first unless ordered otherwise."
-  conditionLog(
-    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
-    first: Int
-    "Go on after this cursor."
-    after: String
-    "How many before the cursor, 0 to 100."
-    last: Int
-    "Go back before this cursor."
-    before: String
-    "Only those that fit."
-    filter: ConditionLogFilter
-    "In this order; the entry's id breaks ties."
-    orderBy: [ConditionLogOrder!]
-  ): ConditionLogConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
   """
   What an alert on a condition would have noticed lately. Nothing is kept. Silences are by the hour, and those of a source that had ended count;
   forecasts are made at each midnight (UTC), by whole UTC days; of a session the values that it reported last count.
@@ -9760,24 +9778,28 @@ enum Permission {
 extend type Mutation {
   "Makes an alert on a condition, at most 100 to a company. It is evaluated within a minute, and every minute from then on."
   createConditionAlert(input: CreateConditionAlertInput!): CreateConditionAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
-  "Changes the condition of an alert to another of the same kind. The alert is armed again: what lasts is reported again."
+  "Changes an alert on a condition: to another condition of the same kind, or its name. With another condition the alert is armed again: what lasts is reported again."
   editConditionAlert(input: EditConditionAlertInput!): EditConditionAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
   "Deletes an alert on a condition. Its log stays."
   deleteConditionAlert(input: DeleteConditionAlertInput!): DeleteConditionAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
 }
 
 "An alert on a condition other than the volume of usage. Its number is of the same series as those of alerts."
-type ConditionAlert implements Node {
+type ConditionAlert implements Node & Alert {
   "The global id."
   id: ID!
-  "The identifier of the alert."
+  "The identifier of the alert, of one series for all kinds."
   alertId: Int!
+  "What people call it; null for none."
+  name: String
+  "What it is for; null for none."
+  description: String
   "What it watches: GROUPPR is the group as a whole, the others watch each subscriber."
   ruleType: AlertRuleType!
   "The subscriberId of a SIM, the groupId of a group, empty for the company."
   target: String!
   "What it notices."
-  kind: ConditionKind!
+  kind: AlertKind!
   "SILENT: after how many hours without usage and sessions it fires; null for other kinds."
   silentHours: Int
   "SOURCE_SILENT: after how many minutes without a report a network element or source is named; null for other kinds."
@@ -9794,26 +9816,28 @@ type ConditionAlert implements Node {
   subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "The group that the alert is set on."
   group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "The company that a company alert watches."
+  company: Company
+  "FIRED when it has fired for any subject in the current billing period, or before and it lasts."
+  status: AlertStatus @semanticNonNull
+  "For how many subjects it has fired in the current billing period, or before and it lasts; also for those that it does not watch any more."
+  numberFired: Int @semanticNonNull
 }
 
-"What an alert on a condition notices."
-enum ConditionKind {
-  """
-  Neither usage nor a session for a number of hours, of subscribers that are active, not barred, not terminated and, as profiles, enabled;
-  one that was never seen counts from its connection. It fires only where the source of the subject has reported that long, and resolves when the subject is seen again.
-  """
-  SILENT
-  "More sessions than a number began within an hour of the clock (UTC), of today or yesterday."
-  STORM
-  """
-  Usage will exceed a number of bytes by the end of the billing period: what was used, and for each day to come the median of that weekday in the last
-  four weeks. It needs three weeks of history, and fires once in a period. A turn forecasts 2,000 subscribers, so large fleets take a while.
-  """
-  FORECAST
-  "A value that any report of a session has became another, and none of the last four. The first value is no change."
-  CHANGE
-  "A network element, or a source of usage as a whole, has reported nothing for 6 hours, a source without network elements for 48, or for as long as the shortest silence that is watched. It is noticed without any alert; one of this kind shortens the time. The log names no alert for it."
-  SOURCE_SILENT
+"Where one subscriber stands against an alert on a condition."
+type ConditionAlertState implements AlertState {
+  "The alert."
+  alert: ConditionAlert!
+  "The subscriber."
+  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  "Null: an alert on a group as a whole does not watch its subscribers."
+  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  "FIRED when it has fired in the current billing period, or before and it lasts."
+  status: AlertStatus!
+  "When it fired first in that time; null while it is armed."
+  since: DateTime
+  "Whether it lasts: a silence that is not over."
+  isOpen: Boolean!
 }
 
 "A value of a subscriber that sessions report."
@@ -9831,19 +9855,19 @@ enum ConditionTrait {
 }
 
 "What an alert on a condition noticed. The entry stays when the alert is deleted."
-type ConditionLogEntry implements Node {
+type ConditionLogEntry implements Node & AlertLogEntry {
   "The global id."
   id: ID!
-  "The identifier of the entry."
+  "The identifier of the entry: one series for alerts on volume, another for alerts on conditions."
   entryId: Int!
   "The identifier of the alert, which may be deleted by now; null for a source."
   alertId: Int
   "The alert; null when it is deleted, and for a source."
   alert: ConditionAlert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
   "What it noticed."
-  kind: ConditionKind!
+  kind: AlertKind!
   "Whether that began, or is over."
-  state: ConditionState!
+  state: AlertLogEntryState!
   "What the alert watches."
   ruleType: AlertRuleType!
   "The target of the alert at that time."
@@ -9876,60 +9900,14 @@ type ConditionLogEntry implements Node {
   resolvedAt: DateTime
   "When the entry was made."
   createdAt: DateTime!
+  "True: each entry is told, unless it is silenced."
+  isNotified: Boolean!
   "Whether nobody was notified, since a silence covered the entry."
   isSilenced: Boolean!
   "By which silence nobody was notified; null for none, and when it is no longer kept. Only for users of the whole company."
   silence: Silence @requires(permissions: [VIEW_MONITORING_ALERTS])
   "How the notification fares at each recipient that wants it, by e-mail address."
   deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
-}
-
-"What an entry of the log of conditions reports."
-enum ConditionState {
-  "It began, or happened."
-  FIRED
-  "It is over."
-  RESOLVED
-}
-
-"A page of alerts on conditions."
-type ConditionAlertConnection {
-  "The alerts with their cursors."
-  edges: [ConditionAlertEdge!]!
-  "The alerts alone."
-  nodes: [ConditionAlert!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull @price(units: 10)
-}
-
-"An alert on a condition in a page."
-type ConditionAlertEdge {
-  "Where to go on from here."
-  cursor: String!
-  "The alert."
-  node: ConditionAlert!
-}
-
-"A page of the log of conditions."
-type ConditionLogConnection {
-  "The entries with their cursors."
-  edges: [ConditionLogEdge!]!
-  "The entries alone."
-  nodes: [ConditionLogEntry!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull @price(units: 10)
-}
-
-"An entry of the log of conditions in a page."
-type ConditionLogEdge {
-  "Where to go on from here."
-  cursor: String!
-  "The entry."
-  node: ConditionLogEntry!
 }
 
 "What an alert is to notice: exactly one of these."
@@ -9954,14 +9932,22 @@ input CreateConditionAlertInput {
   target: String
   "What it notices."
   condition: ConditionInput!
+  "What people call it, 1 to 100 characters; null for none."
+  name: String
+  "What it is for, 1 to 1,000 characters; null for none."
+  description: String
 }
 
 "Which alert on a condition to edit, and how."
 input EditConditionAlertInput {
   "The identifier of the alert."
   alertId: Int!
-  "The new condition, of the same kind."
-  condition: ConditionInput!
+  "The new condition, of the same kind; missing or null leaves it."
+  condition: ConditionInput
+  "The new name, 1 to 100 characters; null for none."
+  name: String
+  "What it is for, 1 to 1,000 characters; null for nothing."
+  description: String
 }
 
 "Which alert on a condition to delete."
@@ -10618,6 +10604,132 @@ enum AccessKeyOrderField {
   LAST_USED_AT
 }
 
+"Which alerts are wanted. All conditions must hold; none wants everything."
+input AlertFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [AlertFilter!]
+  "Any of these; never true for an empty list."
+  or: [AlertFilter!]
+  "Not this."
+  not: AlertFilter
+  "The identifier of the alert, of one series for all kinds."
+  alertId: IntFilter
+  "What people call it; null for none."
+  name: StringFilter
+  "What it notices."
+  kind: AlertKindFilter
+  "What it watches, and whose usage triggers it."
+  ruleType: AlertRuleTypeFilter
+  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  target: StringFilter
+  "The lower threshold in bytes; null for kinds other than VOLUME."
+  lowerThreshold: IntFilter
+  "The upper threshold in bytes; null for kinds other than VOLUME."
+  upperThreshold: IntFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+}
+
+"One step of an order of alerts."
+input AlertOrder {
+  "By this field."
+  field: AlertOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What alerts can be ordered by."
+enum AlertOrderField {
+  "The identifier of the alert, of one series for all kinds."
+  ALERT_ID
+  "What people call it; null for none."
+  NAME
+  "What it notices."
+  KIND
+  "What it watches, and whose usage triggers it."
+  RULE_TYPE
+  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  TARGET
+  "The lower threshold in bytes; null for kinds other than VOLUME."
+  LOWER_THRESHOLD
+  "The upper threshold in bytes; null for kinds other than VOLUME."
+  UPPER_THRESHOLD
+  "When it was made."
+  CREATED_AT
+}
+
+"Which entries of the alert log are wanted. All conditions must hold; none wants everything."
+input AlertLogFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [AlertLogFilter!]
+  "Any of these; never true for an empty list."
+  or: [AlertLogFilter!]
+  "Not this."
+  not: AlertLogFilter
+  "The identifier of the entry: one series for alerts on volume, another for alerts on conditions."
+  entryId: IntFilter
+  "The identifier of the alert; 0 of sources."
+  alertId: IntFilter
+  "What it noticed."
+  kind: AlertKindFilter
+  "Whether that happened or began, or is over."
+  state: AlertLogEntryStateFilter
+  "What the alert watches."
+  ruleType: AlertRuleTypeFilter
+  "The target of the alert at that time: the subscriberId of a SIM, the groupId of a group, empty for the company."
+  target: StringFilter
+  "The subscriber: its ICCID, device EUI or IMEI."
+  physicalId: StringFilter
+  "Whether it lasts: a silence that is not over."
+  isOpen: BooleanFilter
+  "The threshold that was exceeded."
+  limitBoundary: AlertBoundaryFilter
+  "The threshold in bytes; null for kinds other than VOLUME."
+  threshold: IntFilter
+  "Usage in bytes; null for kinds other than VOLUME."
+  usage: IntFilter
+  "Whether the period was over when the usage came in; null for kinds other than VOLUME."
+  isLate: BooleanFilter
+  "When the entry was made."
+  createdAt: DateTimeFilter
+}
+
+"One step of an order of entries of the alert log."
+input AlertLogOrder {
+  "By this field."
+  field: AlertLogOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What entries of the alert log can be ordered by."
+enum AlertLogOrderField {
+  "The identifier of the entry: one series for alerts on volume, another for alerts on conditions."
+  ENTRY_ID
+  "The identifier of the alert; 0 of sources."
+  ALERT_ID
+  "What it noticed."
+  KIND
+  "Whether that happened or began, or is over."
+  STATE
+  "What the alert watches."
+  RULE_TYPE
+  "The target of the alert at that time: the subscriberId of a SIM, the groupId of a group, empty for the company."
+  TARGET
+  "The subscriber: its ICCID, device EUI or IMEI."
+  PHYSICAL_ID
+  "The threshold that was exceeded."
+  LIMIT_BOUNDARY
+  "The threshold in bytes; null for kinds other than VOLUME."
+  THRESHOLD
+  "Usage in bytes; null for kinds other than VOLUME."
+  USAGE
+  "Whether the period was over when the usage came in; null for kinds other than VOLUME."
+  IS_LATE
+  "When the entry was made."
+  CREATED_AT
+}
+
 "Which entries of the audit log are wanted. All conditions must hold; none wants everything."
 input AuditFilter {
   "All of these; true for an empty list. Here and in or and not, each object needs a condition."
@@ -10696,94 +10808,6 @@ input CommandOrder {
 enum CommandOrderField {
   "When the inventory changed."
   REQUESTED_AT
-}
-
-"Which alerts on conditions are wanted. All conditions must hold; none wants everything."
-input ConditionAlertFilter {
-  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
-  and: [ConditionAlertFilter!]
-  "Any of these; never true for an empty list."
-  or: [ConditionAlertFilter!]
-  "Not this."
-  not: ConditionAlertFilter
-  "The identifier of the alert."
-  alertId: IntFilter
-  "What it watches: GROUPPR is the group as a whole, the others watch each subscriber."
-  ruleType: AlertRuleTypeFilter
-  "The subscriberId of a SIM, the groupId of a group, empty for the company."
-  target: StringFilter
-  "What it notices."
-  kind: ConditionKindFilter
-  "When it was made."
-  createdAt: DateTimeFilter
-}
-
-"One step of an order of alerts on conditions."
-input ConditionAlertOrder {
-  "By this field."
-  field: ConditionAlertOrderField!
-  "In this direction."
-  direction: OrderDirection = ASC
-}
-
-"What alerts on conditions can be ordered by."
-enum ConditionAlertOrderField {
-  "The identifier of the alert."
-  ALERT_ID
-  "What it watches: GROUPPR is the group as a whole, the others watch each subscriber."
-  RULE_TYPE
-  "The subscriberId of a SIM, the groupId of a group, empty for the company."
-  TARGET
-  "What it notices."
-  KIND
-  "When it was made."
-  CREATED_AT
-}
-
-"Which entries of the log of conditions are wanted. All conditions must hold; none wants everything."
-input ConditionLogFilter {
-  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
-  and: [ConditionLogFilter!]
-  "Any of these; never true for an empty list."
-  or: [ConditionLogFilter!]
-  "Not this."
-  not: ConditionLogFilter
-  "The identifier of the entry."
-  entryId: IntFilter
-  "The identifier of the alert; 0 of sources."
-  alertId: IntFilter
-  "What it noticed."
-  kind: ConditionKindFilter
-  "Whether that began, or is over."
-  state: ConditionStateFilter
-  "The subscriber: its ICCID, device EUI or IMEI."
-  physicalId: StringFilter
-  "Whether it lasts: a silence that is not over."
-  isOpen: BooleanFilter
-  "When the entry was made."
-  createdAt: DateTimeFilter
-}
-
-"One step of an order of entries of the log of conditions."
-input ConditionLogOrder {
-  "By this field."
-  field: ConditionLogOrderField!
-  "In this direction."
-  direction: OrderDirection = ASC
-}
-
-"What entries of the log of conditions can be ordered by."
-enum ConditionLogOrderField {
-  "The identifier of the entry."
-  ENTRY_ID
-  "The identifier of the alert; 0 of sources."
-  ALERT_ID
-  "What it noticed."
-  KIND
-  "Whether that began, or is over."
-  STATE
-  "When the entry was made."
-  CREATED_AT
 }
 
 "Which deliveries are wanted. All conditions must hold; none wants everything."
@@ -11564,6 +11588,54 @@ enum WebhookDeliveryOrderField {
   CREATED_AT
 }
 
+"Conditions on a value of AlertBoundary."
+input AlertBoundaryFilter {
+  "Is this one."
+  eq: AlertBoundary
+  "Is not this one."
+  ne: AlertBoundary
+  "Is one of these; never true for an empty list."
+  in: [AlertBoundary!]
+  "Is none of these; true for an empty list."
+  notIn: [AlertBoundary!]
+}
+
+"Conditions on a value of AlertKind."
+input AlertKindFilter {
+  "Is this one."
+  eq: AlertKind
+  "Is not this one."
+  ne: AlertKind
+  "Is one of these; never true for an empty list."
+  in: [AlertKind!]
+  "Is none of these; true for an empty list."
+  notIn: [AlertKind!]
+}
+
+"Conditions on a value of AlertLogEntryState."
+input AlertLogEntryStateFilter {
+  "Is this one."
+  eq: AlertLogEntryState
+  "Is not this one."
+  ne: AlertLogEntryState
+  "Is one of these; never true for an empty list."
+  in: [AlertLogEntryState!]
+  "Is none of these; true for an empty list."
+  notIn: [AlertLogEntryState!]
+}
+
+"Conditions on a value of AlertRuleType."
+input AlertRuleTypeFilter {
+  "Is this one."
+  eq: AlertRuleType
+  "Is not this one."
+  ne: AlertRuleType
+  "Is one of these; never true for an empty list."
+  in: [AlertRuleType!]
+  "Is none of these; true for an empty list."
+  notIn: [AlertRuleType!]
+}
+
 "Conditions on a value of CommandKind."
 input CommandKindFilter {
   "Is this one."
@@ -11586,30 +11658,6 @@ input CommandStateFilter {
   in: [CommandState!]
   "Is none of these; true for an empty list."
   notIn: [CommandState!]
-}
-
-"Conditions on a value of ConditionKind."
-input ConditionKindFilter {
-  "Is this one."
-  eq: ConditionKind
-  "Is not this one."
-  ne: ConditionKind
-  "Is one of these; never true for an empty list."
-  in: [ConditionKind!]
-  "Is none of these; true for an empty list."
-  notIn: [ConditionKind!]
-}
-
-"Conditions on a value of ConditionState."
-input ConditionStateFilter {
-  "Is this one."
-  eq: ConditionState
-  "Is not this one."
-  ne: ConditionState
-  "Is one of these; never true for an empty list."
-  in: [ConditionState!]
-  "Is none of these; true for an empty list."
-  notIn: [ConditionState!]
 }
 
 "Conditions on a value of DeliveryChannel."
@@ -11721,7 +11769,7 @@ input WebhookFormatFilter {
 }
 `, BuiltIn: false},
 	{Name: "../schema/live.graphqls", Input: `type Subscription {
-  "Each log entry of an alert that fires from now on. An entry may come twice after a failure."
+  "Each entry of the alert log from now on, of alerts of all kinds; of those on volume, the entries that recipients are notified of. An entry may come twice after a failure."
   alertTriggered: AlertLogEntry @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
   "A subscriber whose record or tags changed, as it is then."
   subscriberChanged(
@@ -14887,38 +14935,6 @@ func (ec *executionContext) childFields_AccessKeyEdge(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type AccessKeyEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_Alert(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Alert_id(ctx, field)
-	case "alertId":
-		return ec.fieldContext_Alert_alertId(ctx, field)
-	case "ruleType":
-		return ec.fieldContext_Alert_ruleType(ctx, field)
-	case "target":
-		return ec.fieldContext_Alert_target(ctx, field)
-	case "lowerThreshold":
-		return ec.fieldContext_Alert_lowerThreshold(ctx, field)
-	case "upperThreshold":
-		return ec.fieldContext_Alert_upperThreshold(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Alert_createdAt(ctx, field)
-	case "subscriber":
-		return ec.fieldContext_Alert_subscriber(ctx, field)
-	case "group":
-		return ec.fieldContext_Alert_group(ctx, field)
-	case "company":
-		return ec.fieldContext_Alert_company(ctx, field)
-	case "status":
-		return ec.fieldContext_Alert_status(ctx, field)
-	case "numberExceeded":
-		return ec.fieldContext_Alert_numberExceeded(ctx, field)
-	case "subjects":
-		return ec.fieldContext_Alert_subjects(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Alert", field.Name)
-}
-
 func (ec *executionContext) childFields_AlertConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -15033,48 +15049,6 @@ func (ec *executionContext) childFields_AlertLogEdge(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type AlertLogEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_AlertLogEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AlertLogEntry_id(ctx, field)
-	case "entryId":
-		return ec.fieldContext_AlertLogEntry_entryId(ctx, field)
-	case "alertId":
-		return ec.fieldContext_AlertLogEntry_alertId(ctx, field)
-	case "alert":
-		return ec.fieldContext_AlertLogEntry_alert(ctx, field)
-	case "ruleType":
-		return ec.fieldContext_AlertLogEntry_ruleType(ctx, field)
-	case "target":
-		return ec.fieldContext_AlertLogEntry_target(ctx, field)
-	case "limitBoundary":
-		return ec.fieldContext_AlertLogEntry_limitBoundary(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AlertLogEntry_createdAt(ctx, field)
-	case "subscriber":
-		return ec.fieldContext_AlertLogEntry_subscriber(ctx, field)
-	case "group":
-		return ec.fieldContext_AlertLogEntry_group(ctx, field)
-	case "period":
-		return ec.fieldContext_AlertLogEntry_period(ctx, field)
-	case "threshold":
-		return ec.fieldContext_AlertLogEntry_threshold(ctx, field)
-	case "usage":
-		return ec.fieldContext_AlertLogEntry_usage(ctx, field)
-	case "isLate":
-		return ec.fieldContext_AlertLogEntry_isLate(ctx, field)
-	case "isNotified":
-		return ec.fieldContext_AlertLogEntry_isNotified(ctx, field)
-	case "isSilenced":
-		return ec.fieldContext_AlertLogEntry_isSilenced(ctx, field)
-	case "silence":
-		return ec.fieldContext_AlertLogEntry_silence(ctx, field)
-	case "deliveries":
-		return ec.fieldContext_AlertLogEntry_deliveries(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AlertLogEntry", field.Name)
-}
-
 func (ec *executionContext) childFields_AlertLogList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "items":
@@ -15097,28 +15071,6 @@ func (ec *executionContext) childFields_AlertPreview(ctx context.Context, field 
 		return ec.fieldContext_AlertPreview_isSample(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AlertPreview", field.Name)
-}
-
-func (ec *executionContext) childFields_AlertState(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "alert":
-		return ec.fieldContext_AlertState_alert(ctx, field)
-	case "subscriber":
-		return ec.fieldContext_AlertState_subscriber(ctx, field)
-	case "group":
-		return ec.fieldContext_AlertState_group(ctx, field)
-	case "period":
-		return ec.fieldContext_AlertState_period(ctx, field)
-	case "usage":
-		return ec.fieldContext_AlertState_usage(ctx, field)
-	case "status":
-		return ec.fieldContext_AlertState_status(ctx, field)
-	case "lower":
-		return ec.fieldContext_AlertState_lower(ctx, field)
-	case "upper":
-		return ec.fieldContext_AlertState_upper(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AlertState", field.Name)
 }
 
 func (ec *executionContext) childFields_AttachTagPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -15381,6 +15333,10 @@ func (ec *executionContext) childFields_ConditionAlert(ctx context.Context, fiel
 		return ec.fieldContext_ConditionAlert_id(ctx, field)
 	case "alertId":
 		return ec.fieldContext_ConditionAlert_alertId(ctx, field)
+	case "name":
+		return ec.fieldContext_ConditionAlert_name(ctx, field)
+	case "description":
+		return ec.fieldContext_ConditionAlert_description(ctx, field)
 	case "ruleType":
 		return ec.fieldContext_ConditionAlert_ruleType(ctx, field)
 	case "target":
@@ -15403,32 +15359,14 @@ func (ec *executionContext) childFields_ConditionAlert(ctx context.Context, fiel
 		return ec.fieldContext_ConditionAlert_subscriber(ctx, field)
 	case "group":
 		return ec.fieldContext_ConditionAlert_group(ctx, field)
+	case "company":
+		return ec.fieldContext_ConditionAlert_company(ctx, field)
+	case "status":
+		return ec.fieldContext_ConditionAlert_status(ctx, field)
+	case "numberFired":
+		return ec.fieldContext_ConditionAlert_numberFired(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ConditionAlert", field.Name)
-}
-
-func (ec *executionContext) childFields_ConditionAlertConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ConditionAlertConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ConditionAlertConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ConditionAlertConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ConditionAlertConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ConditionAlertConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ConditionAlertEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ConditionAlertEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ConditionAlertEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ConditionAlertEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_ConditionExplanation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -15467,30 +15405,6 @@ func (ec *executionContext) childFields_ConditionFiring(ctx context.Context, fie
 		return ec.fieldContext_ConditionFiring_text(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ConditionFiring", field.Name)
-}
-
-func (ec *executionContext) childFields_ConditionLogConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_ConditionLogConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_ConditionLogConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_ConditionLogConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_ConditionLogConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ConditionLogConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_ConditionLogEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_ConditionLogEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_ConditionLogEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ConditionLogEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_ConditionLogEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -15539,6 +15453,8 @@ func (ec *executionContext) childFields_ConditionLogEntry(ctx context.Context, f
 		return ec.fieldContext_ConditionLogEntry_resolvedAt(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_ConditionLogEntry_createdAt(ctx, field)
+	case "isNotified":
+		return ec.fieldContext_ConditionLogEntry_isNotified(ctx, field)
 	case "isSilenced":
 		return ec.fieldContext_ConditionLogEntry_isSilenced(ctx, field)
 	case "silence":
@@ -17407,6 +17323,118 @@ func (ec *executionContext) childFields_VisitedNetwork(ctx context.Context, fiel
 		return ec.fieldContext_VisitedNetwork_country(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type VisitedNetwork", field.Name)
+}
+
+func (ec *executionContext) childFields_VolumeAlert(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_VolumeAlert_id(ctx, field)
+	case "alertId":
+		return ec.fieldContext_VolumeAlert_alertId(ctx, field)
+	case "name":
+		return ec.fieldContext_VolumeAlert_name(ctx, field)
+	case "description":
+		return ec.fieldContext_VolumeAlert_description(ctx, field)
+	case "kind":
+		return ec.fieldContext_VolumeAlert_kind(ctx, field)
+	case "ruleType":
+		return ec.fieldContext_VolumeAlert_ruleType(ctx, field)
+	case "target":
+		return ec.fieldContext_VolumeAlert_target(ctx, field)
+	case "lowerThreshold":
+		return ec.fieldContext_VolumeAlert_lowerThreshold(ctx, field)
+	case "upperThreshold":
+		return ec.fieldContext_VolumeAlert_upperThreshold(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_VolumeAlert_createdAt(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_VolumeAlert_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_VolumeAlert_group(ctx, field)
+	case "company":
+		return ec.fieldContext_VolumeAlert_company(ctx, field)
+	case "status":
+		return ec.fieldContext_VolumeAlert_status(ctx, field)
+	case "numberFired":
+		return ec.fieldContext_VolumeAlert_numberFired(ctx, field)
+	case "subjects":
+		return ec.fieldContext_VolumeAlert_subjects(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VolumeAlert", field.Name)
+}
+
+func (ec *executionContext) childFields_VolumeAlertState(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alert":
+		return ec.fieldContext_VolumeAlertState_alert(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_VolumeAlertState_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_VolumeAlertState_group(ctx, field)
+	case "period":
+		return ec.fieldContext_VolumeAlertState_period(ctx, field)
+	case "usage":
+		return ec.fieldContext_VolumeAlertState_usage(ctx, field)
+	case "status":
+		return ec.fieldContext_VolumeAlertState_status(ctx, field)
+	case "since":
+		return ec.fieldContext_VolumeAlertState_since(ctx, field)
+	case "lower":
+		return ec.fieldContext_VolumeAlertState_lower(ctx, field)
+	case "upper":
+		return ec.fieldContext_VolumeAlertState_upper(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VolumeAlertState", field.Name)
+}
+
+func (ec *executionContext) childFields_VolumeLogEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_VolumeLogEntry_id(ctx, field)
+	case "entryId":
+		return ec.fieldContext_VolumeLogEntry_entryId(ctx, field)
+	case "alertId":
+		return ec.fieldContext_VolumeLogEntry_alertId(ctx, field)
+	case "alert":
+		return ec.fieldContext_VolumeLogEntry_alert(ctx, field)
+	case "kind":
+		return ec.fieldContext_VolumeLogEntry_kind(ctx, field)
+	case "state":
+		return ec.fieldContext_VolumeLogEntry_state(ctx, field)
+	case "ruleType":
+		return ec.fieldContext_VolumeLogEntry_ruleType(ctx, field)
+	case "target":
+		return ec.fieldContext_VolumeLogEntry_target(ctx, field)
+	case "text":
+		return ec.fieldContext_VolumeLogEntry_text(ctx, field)
+	case "limitBoundary":
+		return ec.fieldContext_VolumeLogEntry_limitBoundary(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_VolumeLogEntry_createdAt(ctx, field)
+	case "resolvedAt":
+		return ec.fieldContext_VolumeLogEntry_resolvedAt(ctx, field)
+	case "subscriber":
+		return ec.fieldContext_VolumeLogEntry_subscriber(ctx, field)
+	case "group":
+		return ec.fieldContext_VolumeLogEntry_group(ctx, field)
+	case "period":
+		return ec.fieldContext_VolumeLogEntry_period(ctx, field)
+	case "threshold":
+		return ec.fieldContext_VolumeLogEntry_threshold(ctx, field)
+	case "usage":
+		return ec.fieldContext_VolumeLogEntry_usage(ctx, field)
+	case "isLate":
+		return ec.fieldContext_VolumeLogEntry_isLate(ctx, field)
+	case "isNotified":
+		return ec.fieldContext_VolumeLogEntry_isNotified(ctx, field)
+	case "isSilenced":
+		return ec.fieldContext_VolumeLogEntry_isSilenced(ctx, field)
+	case "silence":
+		return ec.fieldContext_VolumeLogEntry_silence(ctx, field)
+	case "deliveries":
+		return ec.fieldContext_VolumeLogEntry_deliveries(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VolumeLogEntry", field.Name)
 }
 
 func (ec *executionContext) childFields_WaitingUsage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -98,13 +98,13 @@ type QueryResolver interface {
 	AccessKey(ctx context.Context, by input.AccessKeyKey) (*domain.AccessKey, error)
 	Users(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.User], error)
 	AccessKeys(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.AccessKey], error)
-	Alert(ctx context.Context, alertID int32) (*domain.Alert, error)
-	Alerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Alert], error)
-	AlertList(ctx context.Context, limit *int32, offset *int32, filter *string, orderBy *string) (*model.List[*domain.Alert], error)
+	Alert(ctx context.Context, by input.AlertKey) (domain.Alert, error)
+	Alerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[domain.Alert], error)
+	AlertList(ctx context.Context, limit *int32, offset *int32, filter *string, orderBy *string) (*model.List[*domain.VolumeAlert], error)
 	PreviewAlert(ctx context.Context, input input.CreateAlertInput, startDate string, endDate string) (*domain.AlertPreview, error)
 	ExplainAlert(ctx context.Context, alertID int32, physicalID *string, groupID *int32) (*domain.AlertExplanation, error)
-	AlertLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.AlertLogEntry], error)
-	AlertLogList(ctx context.Context, limit *int32, offset *int32, filter *string, orderBy *string) (*model.List[*domain.AlertLogEntry], error)
+	AlertLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[domain.AlertLogEntry], error)
+	AlertLogList(ctx context.Context, limit *int32, offset *int32, filter *string, orderBy *string) (*model.List[*domain.VolumeLogEntry], error)
 	DataUsage(ctx context.Context, startDate string, endDate string) (*model.DataUsageByDirection, error)
 	SubscriberDataUsage(ctx context.Context, physicalID string, startDate string, endDate string) (*model.DataUsageByDirection, error)
 	DataUsageBySubscriber(ctx context.Context, startDate string, endDate string) (*model.DataUsageBySubscriber, error)
@@ -120,8 +120,6 @@ type QueryResolver interface {
 	CommandProvider(ctx context.Context) (*carrier.Provider, error)
 	Viewer(ctx context.Context) (*domain.Caller, error)
 	Company(ctx context.Context) (*domain.Company, error)
-	ConditionAlerts(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*condition.Alert], error)
-	ConditionLog(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*condition.Entry], error)
 	PreviewConditionAlert(ctx context.Context, input input.CreateConditionAlertInput, days int32) (*condition.Preview, error)
 	ExplainConditionAlert(ctx context.Context, alertID int32, physicalID *string, groupID *int32) (*condition.Explanation, error)
 	Deliveries(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[domain.Delivery], error)
@@ -1245,14 +1243,14 @@ func (ec *executionContext) field_Query_alertLog_args(ctx context.Context, rawAr
 func (ec *executionContext) field_Query_alert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "alertId",
-		func(ctx context.Context, v any) (int32, error) {
-			return ec.unmarshalNInt2int32(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (input.AlertKey, error) {
+			return ec.unmarshalNAlertKey2simgraphᚋgraphᚋgeneratedᚋinputᚐAlertKey(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["alertId"] = arg0
+	args["by"] = arg0
 	return args, nil
 }
 
@@ -1438,114 +1436,6 @@ func (ec *executionContext) field_Query_commands_args(ctx context.Context, rawAr
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) ([]map[string]any, error) {
 			return ec.unmarshalOCommandOrder2ᚕmapᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg5
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_conditionAlerts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalOConditionAlertFilter2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["filter"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) ([]map[string]any, error) {
-			return ec.unmarshalOConditionAlertOrder2ᚕmapᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg5
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_conditionLog_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int32, error) {
-			return ec.unmarshalOInt2ᚖint32(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (map[string]any, error) {
-			return ec.unmarshalOConditionLogFilter2map(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["filter"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) ([]map[string]any, error) {
-			return ec.unmarshalOConditionLogOrder2ᚕmapᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7248,7 +7138,7 @@ func (ec *executionContext) _Query_alert(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Alert(ctx, fc.Args["alertId"].(int32))
+			return ec.Resolvers.Query().Alert(ctx, fc.Args["by"].(input.AlertKey))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -7256,11 +7146,11 @@ func (ec *executionContext) _Query_alert(ctx context.Context, field graphql.Coll
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
 				if err != nil {
-					var zeroVal *domain.Alert
+					var zeroVal domain.Alert
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *domain.Alert
+					var zeroVal domain.Alert
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -7269,8 +7159,8 @@ func (ec *executionContext) _Query_alert(ctx context.Context, field graphql.Coll
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *domain.Alert) graphql.Marshaler {
-			return ec.marshalOAlert2ᚖsimgraphᚋdomainᚐAlert(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v domain.Alert) graphql.Marshaler {
+			return ec.marshalOAlert2simgraphᚋdomainᚐAlert(ctx, selections, v)
 		},
 		true,
 		false,
@@ -7283,7 +7173,7 @@ func (ec *executionContext) fieldContext_Query_alert(ctx context.Context, field 
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Alert(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	defer func() {
@@ -7318,11 +7208,11 @@ func (ec *executionContext) _Query_alerts(ctx context.Context, field graphql.Col
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
 				if err != nil {
-					var zeroVal *model.Connection[*domain.Alert]
+					var zeroVal *model.Connection[domain.Alert]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.Connection[*domain.Alert]
+					var zeroVal *model.Connection[domain.Alert]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -7331,7 +7221,7 @@ func (ec *executionContext) _Query_alerts(ctx context.Context, field graphql.Col
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Alert]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[domain.Alert]) graphql.Marshaler {
 			return ec.marshalOAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -7380,11 +7270,11 @@ func (ec *executionContext) _Query_alertList(ctx context.Context, field graphql.
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
 				if err != nil {
-					var zeroVal *model.List[*domain.Alert]
+					var zeroVal *model.List[*domain.VolumeAlert]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.List[*domain.Alert]
+					var zeroVal *model.List[*domain.VolumeAlert]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -7393,7 +7283,7 @@ func (ec *executionContext) _Query_alertList(ctx context.Context, field graphql.
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.Alert]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.VolumeAlert]) graphql.Marshaler {
 			return ec.marshalOAlertList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
@@ -7566,11 +7456,11 @@ func (ec *executionContext) _Query_alertLog(ctx context.Context, field graphql.C
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS"})
 				if err != nil {
-					var zeroVal *model.Connection[*domain.AlertLogEntry]
+					var zeroVal *model.Connection[domain.AlertLogEntry]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.Connection[*domain.AlertLogEntry]
+					var zeroVal *model.Connection[domain.AlertLogEntry]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -7579,7 +7469,7 @@ func (ec *executionContext) _Query_alertLog(ctx context.Context, field graphql.C
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.AlertLogEntry]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[domain.AlertLogEntry]) graphql.Marshaler {
 			return ec.marshalOAlertLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -7628,11 +7518,11 @@ func (ec *executionContext) _Query_alertLogList(ctx context.Context, field graph
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS"})
 				if err != nil {
-					var zeroVal *model.List[*domain.AlertLogEntry]
+					var zeroVal *model.List[*domain.VolumeLogEntry]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.List[*domain.AlertLogEntry]
+					var zeroVal *model.List[*domain.VolumeLogEntry]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, nil, directive0, permissions)
@@ -7641,7 +7531,7 @@ func (ec *executionContext) _Query_alertLogList(ctx context.Context, field graph
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.AlertLogEntry]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.List[*domain.VolumeLogEntry]) graphql.Marshaler {
 			return ec.marshalOAlertLogList2ᚖsimgraphᚋgraphᚋmodelᚐList(ctx, selections, v)
 		},
 		true,
@@ -8562,130 +8452,6 @@ func (ec *executionContext) fieldContext_Query_company(_ context.Context, field 
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Company(ctx, field)
 		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_conditionAlerts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_conditionAlerts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ConditionAlerts(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
-		},
-		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
-			directive0 := next
-
-			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
-				if err != nil {
-					var zeroVal *model.Connection[*condition.Alert]
-					return zeroVal, err
-				}
-				if ec.Directives.Requires == nil {
-					var zeroVal *model.Connection[*condition.Alert]
-					return zeroVal, errors.New("directive requires is not implemented")
-				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
-			}
-
-			next = directive1
-			return next
-		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*condition.Alert]) graphql.Marshaler {
-			return ec.marshalOConditionAlertConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_conditionAlerts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConditionAlertConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_conditionAlerts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_conditionLog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_conditionLog(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ConditionLog(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
-		},
-		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
-			directive0 := next
-
-			directive1 := func(ctx context.Context) (any, error) {
-				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS"})
-				if err != nil {
-					var zeroVal *model.Connection[*condition.Entry]
-					return zeroVal, err
-				}
-				if ec.Directives.Requires == nil {
-					var zeroVal *model.Connection[*condition.Entry]
-					return zeroVal, errors.New("directive requires is not implemented")
-				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
-			}
-
-			next = directive1
-			return next
-		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*condition.Entry]) graphql.Marshaler {
-			return ec.marshalOConditionLogConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_conditionLog(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ConditionLogConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_conditionLog_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
 	}
 	return fc, nil
 }
@@ -11138,6 +10904,20 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._WebhookDelivery(ctx, sel, obj)
+	case domain.VolumeLogEntry:
+		return ec._VolumeLogEntry(ctx, sel, &obj)
+	case *domain.VolumeLogEntry:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._VolumeLogEntry(ctx, sel, obj)
+	case domain.VolumeAlert:
+		return ec._VolumeAlert(ctx, sel, &obj)
+	case *domain.VolumeAlert:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._VolumeAlert(ctx, sel, obj)
 	case domain.Mail:
 		return ec._MailDelivery(ctx, sel, &obj)
 	case *domain.Mail:
@@ -11145,6 +10925,20 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._MailDelivery(ctx, sel, obj)
+	case condition.Entry:
+		return ec._ConditionLogEntry(ctx, sel, &obj)
+	case *condition.Entry:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ConditionLogEntry(ctx, sel, obj)
+	case condition.Alert:
+		return ec._ConditionAlert(ctx, sel, &obj)
+	case *condition.Alert:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._ConditionAlert(ctx, sel, obj)
 	case domain.AlertDelivery:
 		return ec._AlertDelivery(ctx, sel, &obj)
 	case *domain.AlertDelivery:
@@ -11278,20 +11072,6 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._FeedElement(ctx, sel, obj)
-	case condition.Entry:
-		return ec._ConditionLogEntry(ctx, sel, &obj)
-	case *condition.Entry:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._ConditionLogEntry(ctx, sel, obj)
-	case condition.Alert:
-		return ec._ConditionAlert(ctx, sel, &obj)
-	case *condition.Alert:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._ConditionAlert(ctx, sel, obj)
 	case domain.Company:
 		return ec._Company(ctx, sel, &obj)
 	case *domain.Company:
@@ -11313,20 +11093,6 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuditEntry(ctx, sel, obj)
-	case domain.AlertLogEntry:
-		return ec._AlertLogEntry(ctx, sel, &obj)
-	case *domain.AlertLogEntry:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._AlertLogEntry(ctx, sel, obj)
-	case domain.Alert:
-		return ec._Alert(ctx, sel, &obj)
-	case *domain.Alert:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Alert(ctx, sel, obj)
 	case domain.AccessKey:
 		return ec._AccessKey(ctx, sel, &obj)
 	case *domain.AccessKey:
@@ -12493,50 +12259,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				}()
 				res = ec._Query_company(ctx, field)
 				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "conditionAlerts":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_conditionAlerts(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "conditionLog":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_conditionLog(ctx, field)
-				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -42,7 +42,7 @@ type SubscriberResolver interface {
 	DataUsage(ctx context.Context, obj *domain.Subscriber) (*int64, error)
 	Tags(ctx context.Context, obj *domain.Subscriber, limit *int32, offset *int32) ([]domain.TagName, error)
 	NumberOfTags(ctx context.Context, obj *domain.Subscriber) (*int32, error)
-	Alerts(ctx context.Context, obj *domain.Subscriber) ([]*domain.AlertState, error)
+	Alerts(ctx context.Context, obj *domain.Subscriber) ([]domain.AlertState, error)
 	Commands(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*carrier.Command], error)
 	OperationResults(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*bulk.Result], error)
 	Sessions(ctx context.Context, obj *domain.Subscriber, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.Session], error)
@@ -1527,11 +1527,11 @@ func (ec *executionContext) _Subscriber_alerts(ctx context.Context, field graphq
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS", "VIEW_A_USERS_DETAILS"})
 				if err != nil {
-					var zeroVal []*domain.AlertState
+					var zeroVal []domain.AlertState
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal []*domain.AlertState
+					var zeroVal []domain.AlertState
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -1540,8 +1540,8 @@ func (ec *executionContext) _Subscriber_alerts(ctx context.Context, field graphq
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.AlertState) graphql.Marshaler {
-			return ec.marshalOAlertState2ᚕᚖsimgraphᚋdomainᚐAlertStateᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []domain.AlertState) graphql.Marshaler {
+			return ec.marshalOAlertState2ᚕsimgraphᚋdomainᚐAlertStateᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1554,7 +1554,7 @@ func (ec *executionContext) fieldContext_Subscriber_alerts(_ context.Context, fi
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AlertState(ctx, field)
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil

@@ -9,7 +9,6 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
-	"simgraph/domain/condition"
 	"simgraph/domain/query"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
@@ -28,10 +27,10 @@ type List struct {
 // Generated are the lists whose inputs are generated.
 var Generated = []List{
 	{"AccessKey", "AccessKey", "access keys", domain.KeyFields},
+	{"Alert", "Alert", "alerts", domain.AlertFields},
+	{"AlertLogEntry", "AlertLog", "entries of the alert log", domain.AlertLogFields},
 	{"AuditEntry", "Audit", "entries of the audit log", domain.AuditFields},
 	{"Command", "Command", "commands", carrier.Fields},
-	{"ConditionAlert", "ConditionAlert", "alerts on conditions", condition.Fields},
-	{"ConditionLogEntry", "ConditionLog", "entries of the log of conditions", condition.LogFields},
 	{"Delivery", "Delivery", "deliveries", domain.DeliveryFields},
 	{"FeedElement", "FeedElement", "elements of the feed", domain.FeedElementFields},
 	{"FeedReject", "FeedReject", "reasons of rejected requests", domain.FeedRejectFields},

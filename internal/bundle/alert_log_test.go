@@ -39,7 +39,7 @@ func (d *database) fired() {
 	if got := d.load(alerting...); !strings.Contains(got, "suppression ~1") || len(d.bad) > 0 {
 		d.Fatal(got, d.bad)
 	}
-	alerts := db.NewAlerts(d.pool, func() time.Time { return now })
+	alerts := db.NewVolumeAlerts(d.pool, func() time.Time { return now })
 	company, err := companies.New(d.pool).FindExternal(d.Context(), "acme")
 	if err != nil {
 		d.Fatal(err)
@@ -92,7 +92,7 @@ func TestEqualAlertsAreRestoredWithTheirLogs(t *testing.T) {
 	t.Parallel()
 	from, to := newDatabase(t), newDatabase(t)
 	from.load(alerting...)
-	alerts := db.NewAlerts(from.pool, func() time.Time { return now })
+	alerts := db.NewVolumeAlerts(from.pool, func() time.Time { return now })
 	company, err := companies.New(from.pool).FindExternal(t.Context(), "acme")
 	if err != nil {
 		t.Fatal(err)

@@ -68,11 +68,13 @@ type alertRecord struct {
 	Target         jsontext.Value `json:"target"`
 	LowerThreshold *int64         `json:"lowerThreshold"`
 	UpperThreshold *int64         `json:"upperThreshold"`
+	Name           *string        `json:"name,omitempty"`
+	Description    *string        `json:"description,omitempty"`
 }
 
 func newAlertRecord(company string, a domain.AlertSpec) (*alertRecord, error) {
 	target, err := jsontext.AppendQuote(nil, a.Target)
-	return &alertRecord{Alert, &company, (*string)(&a.RuleType), target, &a.LowerThreshold, &a.UpperThreshold}, err
+	return &alertRecord{Alert, &company, (*string)(&a.RuleType), target, &a.LowerThreshold, &a.UpperThreshold, a.Name, a.Description}, err
 }
 
 func (r *alertRecord) item() (Item, error) {
@@ -81,6 +83,7 @@ func (r *alertRecord) item() (Item, error) {
 	a := domain.AlertSpec{
 		RuleType:       domain.RuleType(need(&f, "ruleType", r.RuleType)),
 		LowerThreshold: need(&f, "lowerThreshold", r.LowerThreshold), UpperThreshold: need(&f, "upperThreshold", r.UpperThreshold),
+		AlertWords: domain.AlertWords{Name: r.Name, Description: r.Description},
 	}
 	err := f.check(func() (err error) {
 		if a.Target, err = r.target(a.RuleType); err != nil {

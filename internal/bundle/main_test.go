@@ -37,7 +37,7 @@ func stores(pool *sqlx.DB) bundle.Stores {
 	return bundle.Stores{
 		Importer:   db.NewImporter(pool),
 		Companies:  companies.New(pool),
-		Alerts:     db.NewAlerts(pool, time.Now),
+		Alerts:     db.NewVolumeAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
 		Usage:      usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}),
 	}

@@ -15,6 +15,7 @@ import (
 
 	"simgraph/db"
 	keys "simgraph/db/access"
+	"simgraph/db/alert"
 	"simgraph/db/bulk"
 	"simgraph/db/companies"
 	"simgraph/db/condition"
@@ -99,21 +100,21 @@ func (d *demoFeed) run(ctx context.Context, address netip.AddrPort) error {
 // furnish makes alerts on conditions and silences where there are none.
 func (d *demoFeed) furnish(ctx context.Context, scope domain.Scope) error {
 	conditions, silences := condition.New(d.pool, time.Now), silence.New(d.pool, time.Now)
-	n, err := conditions.Count(ctx, scope, domain.Listing{})
+	none, err := d.lacks(ctx, scope, query.Ne, domain.KindVolume)
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	if none {
 		for _, spec := range []rules.Spec{
-			{RuleType: domain.RuleGroupMember, Target: strconv.Itoa(demo.Meters), Condition: rules.Condition{Kind: rules.Silent, Bound: 96}},
-			{RuleType: domain.RuleGroupMember, Target: strconv.Itoa(demo.Vans), Condition: rules.Condition{Kind: rules.Change, Traits: []rules.Trait{rules.IMEI, rules.Country}}},
+			{RuleType: domain.RuleGroupMember, Target: strconv.Itoa(demo.Meters), Condition: rules.Condition{Kind: rules.Silent, Bound: 96}, AlertWords: named("Silent meters", "A meter that is silent for four days is looked at on site.")},
+			{RuleType: domain.RuleGroupMember, Target: strconv.Itoa(demo.Vans), Condition: rules.Condition{Kind: rules.Change, Traits: []rules.Trait{rules.IMEI, rules.Country}}, AlertWords: named("SIMs of vans in other devices or countries", "A SIM of a van belongs into its own device.")},
 		} {
 			if _, err := conditions.Create(ctx, scope, spec); err != nil {
 				return err
 			}
 		}
 	}
-	if n, err = silences.Count(ctx, scope, domain.Listing{}); err != nil || n > 0 {
+	if n, err := silences.Count(ctx, scope, domain.Listing{}); err != nil || n > 0 {
 		return err
 	}
 	now := time.Now().UTC().Truncate(time.Second)
@@ -138,18 +139,29 @@ func (d *demoFeed) watch(ctx context.Context, scope domain.Scope) error {
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the server stops
 	}
-	conditions := condition.New(d.pool, time.Now)
-	alerts, err := conditions.List(ctx, scope, domain.Listing{Page: domain.Page{Limit: domain.MaxLimit}})
-	if err != nil {
+	none, err := d.lacks(ctx, scope, query.Eq, domain.KindSourceSilent)
+	if err != nil || !none {
 		return err
 	}
-	for _, of := range alerts.Items {
-		if of.Kind == rules.SourceSilent {
-			return nil
-		}
-	}
-	_, err = conditions.Create(ctx, scope, rules.Spec{RuleType: domain.RuleCompany, Condition: rules.Condition{Kind: rules.SourceSilent, Bound: demoSilence}})
+	_, err = condition.New(d.pool, time.Now).Create(ctx, scope, rules.Spec{
+		RuleType: domain.RuleCompany, Condition: rules.Condition{Kind: rules.SourceSilent, Bound: demoSilence},
+		AlertWords: named("Gateways that are silent", "A gateway that reports nothing may have failed: its usage comes late."),
+	})
 	return err
+}
+
+// lacks reports whether the company has no alert of the kinds.
+func (d *demoFeed) lacks(ctx context.Context, scope domain.Scope, op query.Op, kind domain.AlertKind) (bool, error) {
+	of, err := query.Compare(domain.AlertFields, "kind", op, string(kind))
+	if err != nil {
+		return false, err
+	}
+	n, err := alert.NewAlerts(d.pool).Count(ctx, scope, domain.Listing{Filter: of})
+	return n == 0, err
+}
+
+func named(name, description string) domain.AlertWords {
+	return domain.AlertWords{Name: &name, Description: &description}
 }
 
 // remember stores the sessions of the last days where there are none. Their usage was

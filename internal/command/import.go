@@ -150,7 +150,7 @@ func stores(pool *sqlx.DB, log *slog.Logger) bundle.Stores {
 	return bundle.Stores{
 		Importer:   db.NewImporter(pool),
 		Companies:  companies.New(pool),
-		Alerts:     db.NewAlerts(pool, time.Now),
+		Alerts:     db.NewVolumeAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
 		Usage:      newUsage(pool, log),
 		Audit:      audit.NewLog(pool),

@@ -116,7 +116,7 @@ func (m *Move) mover(env *Env, pool *sqlx.DB, client *upstream.Client, company *
 		Now: time.Now,
 		Stores: upstream.Stores{
 			Importer: db.NewImporter(pool), Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Operators: db.NewCatalogue(pool), Tags: db.NewTags(pool),
-			Alerts: db.NewAlerts(pool, time.Now), Recipients: db.NewRecipients(pool, time.Now), Usage: newUsage(pool, env.Log), Audit: audit.NewLog(pool),
+			Alerts: db.NewVolumeAlerts(pool, time.Now), Recipients: db.NewRecipients(pool, time.Now), Usage: newUsage(pool, env.Log), Audit: audit.NewLog(pool),
 		},
 		Progress: progress.note,
 	}, progress, nil

@@ -14,6 +14,7 @@ import (
 
 	"simgraph/db"
 	keys "simgraph/db/access"
+	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
@@ -150,28 +151,30 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store, webhooks *hooks.Store, senders *sources.Store) *resolvers.Graph {
 	records := inventory.New(pool, time.Now)
 	return resolvers.New(resolvers.Ports{
-		Subscribers: db.NewSubscribers(pool),
-		Groups:      db.NewGroups(pool),
-		Tags:        db.NewTags(pool),
-		Catalogue:   db.NewCatalogue(pool),
-		Access:      access,
-		Usage:       metered{store, v.telemetry.Metrics},
-		Analytics:   usage.NewAnalytics(store),
-		Sessions:    feed.NewSessions(pool),
-		Feed:        feed.NewState(pool),
-		Alerts:      db.NewAlerts(pool, time.Now),
-		AlertLog:    db.NewAlertLog(pool),
-		Recipients:  db.NewRecipients(pool, time.Now),
-		Webhooks:    webhooks,
-		Live:        v.live,
-		Audit:       audit.NewLog(pool),
-		Inventory:   records,
-		Users:       records,
-		Operations:  bulk.New(pool, bulk.Options{Log: v.log}),
-		Commands:    carrier.New(pool, webhooks, time.Now),
-		Conditions:  condition.New(pool, time.Now),
-		Silences:    silence.New(pool, time.Now),
-		Deliveries:  delivery.New(pool),
+		Subscribers:  db.NewSubscribers(pool),
+		Groups:       db.NewGroups(pool),
+		Tags:         db.NewTags(pool),
+		Catalogue:    db.NewCatalogue(pool),
+		Access:       access,
+		Usage:        metered{store, v.telemetry.Metrics},
+		Analytics:    usage.NewAnalytics(store),
+		Sessions:     feed.NewSessions(pool),
+		Feed:         feed.NewState(pool),
+		Alerts:       alert.NewAlerts(pool),
+		AlertLog:     alert.NewLog(pool),
+		VolumeAlerts: db.NewVolumeAlerts(pool, time.Now),
+		VolumeLog:    db.NewVolumeLog(pool),
+		Recipients:   db.NewRecipients(pool, time.Now),
+		Webhooks:     webhooks,
+		Live:         v.live,
+		Audit:        audit.NewLog(pool),
+		Inventory:    records,
+		Users:        records,
+		Operations:   bulk.New(pool, bulk.Options{Log: v.log}),
+		Commands:     carrier.New(pool, webhooks, time.Now),
+		Conditions:   condition.New(pool, time.Now),
+		Silences:     silence.New(pool, time.Now),
+		Deliveries:   delivery.New(pool),
 
 		Sources: senders,
 		Intake:  v.intake,

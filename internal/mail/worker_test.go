@@ -33,7 +33,7 @@ type fixture struct {
 	pool       *sqlx.DB
 	outbox     *db.Outbox
 	recipients *db.Recipients
-	log        *db.AlertLog
+	log        *db.VolumeLog
 	cfg        mail.Config
 
 	fired int64
@@ -48,7 +48,7 @@ var scope = domain.Whole(1)
 func newFixture(t *testing.T, server *mailServer) *fixture {
 	t.Helper()
 	pool := dbtest.New(t)
-	f := &fixture{t: t, pool: pool, now: time.Now().UTC(), log: db.NewAlertLog(pool)}
+	f := &fixture{t: t, pool: pool, now: time.Now().UTC(), log: db.NewVolumeLog(pool)}
 	f.outbox, f.recipients = db.NewOutbox(pool, f.clock), db.NewRecipients(pool, f.clock)
 	f.cfg = mail.Config{
 		Outbox: f.outbox, From: "Alerts <alerts@sim.example>", PublicURL: "https://sim.example", Dir: filepath.Join(t.TempDir(), "mail"),
@@ -94,7 +94,7 @@ func (f *fixture) recipient(email string) *domain.Recipient {
 // fire makes an alert below the usage of the subscriber, 1,000 bytes.
 func (f *fixture) fire(lower, upper int64) {
 	f.t.Helper()
-	_, err := db.NewAlerts(f.pool, f.clock).Create(f.t.Context(), scope,
+	_, err := db.NewVolumeAlerts(f.pool, f.clock).Create(f.t.Context(), scope,
 		domain.AlertSpec{RuleType: domain.RuleSIM, Target: "s1", LowerThreshold: lower, UpperThreshold: upper})
 	f.must(err)
 }
@@ -520,7 +520,7 @@ func TestNamesCannotInjectHeadersOrMarkup(t *testing.T) {
 	const nasty = "x\r\nBcc: victim@example.com\r\n\r\n<script>alert(1)</script>\u202e\u2028"
 	f.pool.MustExec(`UPDATE subscribers SET nickname = $1, subscriber_id = $2`, nasty, "s1\nX-Evil: 1")
 	f.pool.MustExec(`UPDATE companies SET name = $1`, nasty)
-	_, err := db.NewAlerts(f.pool, f.clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 10, UpperThreshold: 5000})
+	_, err := db.NewVolumeAlerts(f.pool, f.clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 10, UpperThreshold: 5000})
 	f.must(err)
 	f.pass(31 * time.Second)
 	f.round(sent)

@@ -37,7 +37,7 @@ type Stores struct {
 	Alerts interface {
 		Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) ([]domain.Imported, error)
 		KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) ([]domain.Imported, error)
-		List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Alert], error)
+		List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeAlert], error)
 	}
 	Recipients interface {
 		Keep(ctx context.Context, scope domain.Scope, emails []string) ([]domain.Imported, error)

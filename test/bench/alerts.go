@@ -58,7 +58,7 @@ func (b *bench) setAlerts(ctx context.Context) error {
 			alerts = append(alerts, domain.AlertImport{AlertSpec: spec})
 		}
 	}
-	kept, err := db.NewAlerts(b.pool, time.Now).Keep(ctx, b.scope, alerts)
+	kept, err := db.NewVolumeAlerts(b.pool, time.Now).Keep(ctx, b.scope, alerts)
 	for _, k := range kept {
 		if err == nil && k.Err != nil {
 			err = k.Err

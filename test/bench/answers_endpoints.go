@@ -11,6 +11,7 @@ import (
 
 	"simgraph/db"
 	keys "simgraph/db/access"
+	"simgraph/db/alert"
 	"simgraph/db/condition"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
@@ -30,8 +31,9 @@ func endpoints(pool *sqlx.DB) (http.Handler, error) {
 	store, records := keys.New(pool), usage.New(pool, nil, usage.Options{})
 	graph := resolvers.New(resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
-		Access: store, Usage: records, Analytics: usage.NewAnalytics(records), Alerts: db.NewAlerts(pool, time.Now), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, time.Now), Silences: silence.New(pool, time.Now), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, time.Now),
+		Access: store, Usage: records, Analytics: usage.NewAnalytics(records), VolumeAlerts: db.NewVolumeAlerts(pool, time.Now), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
+		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
+		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, time.Now), Silences: silence.New(pool, time.Now), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, time.Now),
 	}, time.Now)
 	gate, schema := access.NewGate(store, time.Now), graph.Schema()
 	engine := transport.New(schema, transport.Config{

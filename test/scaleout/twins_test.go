@@ -257,7 +257,7 @@ func (w *twins) fire() {
 	w.Helper()
 	for _, side := range w.sides {
 		eventually(w.T, "conditions have fired", func() bool {
-			return !strings.Contains(string(side.must(document(`{ conditionLog(first: 0) { totalCount } }`, nil)).body), `"totalCount":0`)
+			return !strings.Contains(string(side.must(document(`{ alertLog(first: 0, filter: { kind: { ne: VOLUME } }) { totalCount } }`, nil)).body), `"totalCount":0`)
 		})
 	}
 }

@@ -76,7 +76,7 @@ func (w *world) companyAlerts(t *testing.T, caller string) values {
 		t.Fatalf("%v: %s", err, made.body)
 	}
 	of := values{alertID: graph.Data["createAlert"].Alert.AlertID, conditionID: graph.Data["createConditionAlert"].Alert.AlertID}
-	of[nodeID+"Alert"], of[nodeID+"ConditionAlert"] = globalID("Alert", of[alertID]), globalID("ConditionAlert", of[conditionID])
+	of[nodeID+"VolumeAlert"], of[nodeID+"ConditionAlert"] = globalID("VolumeAlert", of[alertID]), globalID("ConditionAlert", of[conditionID])
 	return of
 }
 

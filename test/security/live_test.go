@@ -86,7 +86,7 @@ func (w *world) happen(t *testing.T, p part, n int) {
 		t.Fatal(err)
 	}
 	w.operate(t, p, p.operates(), bulk.Start{Change: bulk.Change{IsBarred: new(false)}, ValidateOnly: true})
-	if _, err := w.ports.Alerts.Create(t.Context(), scope, domain.AlertSpec{
+	if _, err := w.ports.VolumeAlerts.Create(t.Context(), scope, domain.AlertSpec{
 		RuleType: domain.RuleSIM, Target: p.subscriberID(1), LowerThreshold: int64(n), UpperThreshold: 1 << 60,
 	}); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"simgraph/db"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
-	conditions "simgraph/domain/condition"
 	"simgraph/domain/query"
 	silences "simgraph/domain/silence"
 	"simgraph/graph/lists"
@@ -110,7 +109,7 @@ var leaves = map[string]kind{
 	"silentHours": harmless, "sourceSilentMinutes": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
 	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
 	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
-	"CreateWebhookInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
+	"CreateWebhookInput.name": harmless, "CreateAlertInput.name": harmless, "EditAlertInput.name": harmless, "CreateConditionAlertInput.name": harmless, "EditConditionAlertInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
 	"format": harmless, "eventTypes": harmless, "state": harmless,
 	"commandId": commandID, "DeleteCommandProviderInput.url": providerURL, "rotateSecret": harmless, "reason": harmless,
 	"operationId": operationID, "CancelOperationInput.operationId": activeOperation, "UndoOperationInput.operationId": doneOperation,
@@ -128,11 +127,11 @@ var leaves = map[string]kind{
 }
 
 // given are optional leaves without which a field makes no sense.
-var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.sessionsPerHour": true, "EditAlertInput.upperThreshold": true, "/alerts.target": true,
+var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.sessionsPerHour": true, "EditAlertInput.upperThreshold": true, "EditConditionAlertInput.condition": true, "/alerts.target": true,
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInput.imsi": true, "EditGroupInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
-	"SubscriberKey.physicalId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true,
+	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true,
 	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true,
 	"AuditEntryKey.sequence": true, "SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
 
@@ -232,9 +231,9 @@ func number(text string) int64 {
 
 // filtered are the fields of each filter, by input type, list or path.
 var filtered = withGenerated(map[string]query.Fields{
-	"SubscriberFilter": domain.SubscriberFields, "AlertFilter": domain.AlertFields, "AlertLogFilter": domain.AlertLogFields, "ConditionLogFilter": conditions.LogFields,
-	"subscriberList": domain.SubscriberFields, "alertList": domain.AlertFields, "alertLogList": domain.AlertLogFields,
-	"/subscribers": domain.SubscriberFields, "/alerts": domain.AlertFields, "/alerts/logs": domain.AlertLogFields,
+	"SubscriberFilter": domain.SubscriberFields,
+	"subscriberList":   domain.SubscriberFields, "alertList": domain.VolumeAlertFields, "alertLogList": domain.VolumeLogFields,
+	"/subscribers": domain.SubscriberFields, "/alerts": domain.VolumeAlertFields, "/alerts/logs": domain.VolumeLogFields,
 })
 
 // withGenerated adds the filters that are generated.
@@ -268,9 +267,9 @@ func (w *world) victim(t *testing.T, p part) values {
 		w.look(t, p, v)
 	}
 	for node, id := range map[string]any{
-		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "Alert": v[alertID],
+		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "VolumeAlert": v[alertID],
 		"MailDelivery": v["mailId"], "AlertDelivery": v["notified"], "Silence": v[silenceID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
-		"AlertLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
+		"VolumeLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],
 		// Numbers of entries are those of each company: none is another's alone.
@@ -426,7 +425,7 @@ func (w *world) fresh(t *testing.T) values {
 	t.Helper()
 	v := w.victim(t, own)
 	scope := domain.Whole(w.company(t, own.company))
-	alert, err := w.ports.Alerts.Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleGroup, Target: strconv.Itoa(own.group), LowerThreshold: 1 << 50, UpperThreshold: 1 << 51})
+	alert, err := w.ports.VolumeAlerts.Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleGroup, Target: strconv.Itoa(own.group), LowerThreshold: 1 << 50, UpperThreshold: 1 << 51})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 
 	"simgraph/db"
 	keys "simgraph/db/access"
+	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	queue "simgraph/db/carrier"
@@ -107,8 +108,9 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock})
 	w.ports = resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
-		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), Alerts: db.NewAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		AlertLog: db.NewAlertLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
+		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), VolumeAlerts: db.NewVolumeAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
+		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
+		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
@@ -135,7 +137,7 @@ func (w *world) load(t *testing.T) {
 	}
 	stores := bundle.Stores{
 		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage,
-		Alerts: db.NewAlerts(w.pool, clock), Recipients: db.NewRecipients(w.pool, clock),
+		Alerts: db.NewVolumeAlerts(w.pool, clock), Recipients: db.NewRecipients(w.pool, clock),
 	}
 	counts, err := stores.Import(t.Context(), bundle.NewReader(strings.NewReader(companyLines())), bundle.Options{
 		BadLine: func(bad *bundle.LineError) { t.Error(bad) },

@@ -34,6 +34,14 @@ type AccessKeyScopeInput struct {
 	Permissions graphql.Omittable[[]domain.Permission] `json:"permissions,omitempty"`
 }
 
+// Which alert: exactly one of these.
+type AlertKey struct {
+	// By its identifier.
+	AlertID graphql.Omittable[*int32] `json:"alertId,omitempty"`
+	// By its global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+}
+
 // Which tag to put on which subscribers.
 type AttachTagInput struct {
 	// The name of the tag: 1 to 255 characters, no control characters, no blank at either end.
@@ -114,6 +122,10 @@ type CreateAlertInput struct {
 	LowerThreshold int64 `json:"lowerThreshold"`
 	// The upper threshold in bytes, not below the lower one.
 	UpperThreshold int64 `json:"upperThreshold"`
+	// What people call it, 1 to 100 characters; null for none.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// What it is for, 1 to 1,000 characters; null for none.
+	Description graphql.Omittable[*string] `json:"description,omitempty"`
 }
 
 // Which alert on a condition to make.
@@ -124,6 +136,10 @@ type CreateConditionAlertInput struct {
 	Target graphql.Omittable[*string] `json:"target,omitempty"`
 	// What it notices.
 	Condition *ConditionInput `json:"condition"`
+	// What people call it, 1 to 100 characters; null for none.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// What it is for, 1 to 1,000 characters; null for none.
+	Description graphql.Omittable[*string] `json:"description,omitempty"`
 }
 
 // A new group.
@@ -334,14 +350,22 @@ type EditAlertInput struct {
 	LowerThreshold graphql.Omittable[*int64] `json:"lowerThreshold,omitempty"`
 	// The new upper threshold in bytes.
 	UpperThreshold graphql.Omittable[*int64] `json:"upperThreshold,omitempty"`
+	// The new name, 1 to 100 characters; null for none.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// What it is for, 1 to 1,000 characters; null for nothing.
+	Description graphql.Omittable[*string] `json:"description,omitempty"`
 }
 
 // Which alert on a condition to edit, and how.
 type EditConditionAlertInput struct {
 	// The identifier of the alert.
 	AlertID int32 `json:"alertId"`
-	// The new condition, of the same kind.
-	Condition *ConditionInput `json:"condition"`
+	// The new condition, of the same kind; missing or null leaves it.
+	Condition graphql.Omittable[*ConditionInput] `json:"condition,omitempty"`
+	// The new name, 1 to 100 characters; null for none.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// What it is for, 1 to 1,000 characters; null for nothing.
+	Description graphql.Omittable[*string] `json:"description,omitempty"`
 }
 
 // Which group to edit, and what changes. Fields that are left out stay as they are.
@@ -1022,48 +1046,54 @@ func (e AccessKeyOrderField) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// What the alert log can be ordered by.
+// What entries of the alert log can be ordered by.
 type AlertLogOrderField string
 
 const (
-	// The rule type.
+	// The identifier of the entry: one series for alerts on volume, another for alerts on conditions.
+	AlertLogOrderFieldEntryID AlertLogOrderField = "ENTRY_ID"
+	// The identifier of the alert; 0 of sources.
+	AlertLogOrderFieldAlertID AlertLogOrderField = "ALERT_ID"
+	// What it noticed.
+	AlertLogOrderFieldKind AlertLogOrderField = "KIND"
+	// Whether that happened or began, or is over.
+	AlertLogOrderFieldState AlertLogOrderField = "STATE"
+	// What the alert watches.
 	AlertLogOrderFieldRuleType AlertLogOrderField = "RULE_TYPE"
-	// The target.
+	// The target of the alert at that time: the subscriberId of a SIM, the groupId of a group, empty for the company.
 	AlertLogOrderFieldTarget AlertLogOrderField = "TARGET"
-	// The boundary.
+	// The subscriber: its ICCID, device EUI or IMEI.
+	AlertLogOrderFieldPhysicalID AlertLogOrderField = "PHYSICAL_ID"
+	// The threshold that was exceeded.
 	AlertLogOrderFieldLimitBoundary AlertLogOrderField = "LIMIT_BOUNDARY"
+	// The threshold in bytes; null for kinds other than VOLUME.
+	AlertLogOrderFieldThreshold AlertLogOrderField = "THRESHOLD"
+	// Usage in bytes; null for kinds other than VOLUME.
+	AlertLogOrderFieldUsage AlertLogOrderField = "USAGE"
+	// Whether the period was over when the usage came in; null for kinds other than VOLUME.
+	AlertLogOrderFieldIsLate AlertLogOrderField = "IS_LATE"
 	// When the entry was made.
 	AlertLogOrderFieldCreatedAt AlertLogOrderField = "CREATED_AT"
-	// The identifier of the entry.
-	AlertLogOrderFieldEntryID AlertLogOrderField = "ENTRY_ID"
-	// The identifier of the alert.
-	AlertLogOrderFieldAlertID AlertLogOrderField = "ALERT_ID"
-	// The physicalId of the subscriber.
-	AlertLogOrderFieldPhysicalID AlertLogOrderField = "PHYSICAL_ID"
-	// The threshold.
-	AlertLogOrderFieldThreshold AlertLogOrderField = "THRESHOLD"
-	// Usage.
-	AlertLogOrderFieldUsage AlertLogOrderField = "USAGE"
-	// Late or not.
-	AlertLogOrderFieldIsLate AlertLogOrderField = "IS_LATE"
 )
 
 var AllAlertLogOrderField = []AlertLogOrderField{
-	AlertLogOrderFieldRuleType,
-	AlertLogOrderFieldTarget,
-	AlertLogOrderFieldLimitBoundary,
-	AlertLogOrderFieldCreatedAt,
 	AlertLogOrderFieldEntryID,
 	AlertLogOrderFieldAlertID,
+	AlertLogOrderFieldKind,
+	AlertLogOrderFieldState,
+	AlertLogOrderFieldRuleType,
+	AlertLogOrderFieldTarget,
 	AlertLogOrderFieldPhysicalID,
+	AlertLogOrderFieldLimitBoundary,
 	AlertLogOrderFieldThreshold,
 	AlertLogOrderFieldUsage,
 	AlertLogOrderFieldIsLate,
+	AlertLogOrderFieldCreatedAt,
 }
 
 func (e AlertLogOrderField) IsValid() bool {
 	switch e {
-	case AlertLogOrderFieldRuleType, AlertLogOrderFieldTarget, AlertLogOrderFieldLimitBoundary, AlertLogOrderFieldCreatedAt, AlertLogOrderFieldEntryID, AlertLogOrderFieldAlertID, AlertLogOrderFieldPhysicalID, AlertLogOrderFieldThreshold, AlertLogOrderFieldUsage, AlertLogOrderFieldIsLate:
+	case AlertLogOrderFieldEntryID, AlertLogOrderFieldAlertID, AlertLogOrderFieldKind, AlertLogOrderFieldState, AlertLogOrderFieldRuleType, AlertLogOrderFieldTarget, AlertLogOrderFieldPhysicalID, AlertLogOrderFieldLimitBoundary, AlertLogOrderFieldThreshold, AlertLogOrderFieldUsage, AlertLogOrderFieldIsLate, AlertLogOrderFieldCreatedAt:
 		return true
 	}
 	return false
@@ -1108,22 +1138,28 @@ func (e AlertLogOrderField) MarshalJSON() ([]byte, error) {
 type AlertOrderField string
 
 const (
-	// The identifier.
-	AlertOrderFieldID AlertOrderField = "ID"
-	// The rule type.
+	// The identifier of the alert, of one series for all kinds.
+	AlertOrderFieldAlertID AlertOrderField = "ALERT_ID"
+	// What people call it; null for none.
+	AlertOrderFieldName AlertOrderField = "NAME"
+	// What it notices.
+	AlertOrderFieldKind AlertOrderField = "KIND"
+	// What it watches, and whose usage triggers it.
 	AlertOrderFieldRuleType AlertOrderField = "RULE_TYPE"
-	// The target.
+	// The subscriberId of a SIM, the groupId of a group, empty for the company.
 	AlertOrderFieldTarget AlertOrderField = "TARGET"
-	// The lower threshold.
+	// The lower threshold in bytes; null for kinds other than VOLUME.
 	AlertOrderFieldLowerThreshold AlertOrderField = "LOWER_THRESHOLD"
-	// The upper threshold.
+	// The upper threshold in bytes; null for kinds other than VOLUME.
 	AlertOrderFieldUpperThreshold AlertOrderField = "UPPER_THRESHOLD"
 	// When it was made.
 	AlertOrderFieldCreatedAt AlertOrderField = "CREATED_AT"
 )
 
 var AllAlertOrderField = []AlertOrderField{
-	AlertOrderFieldID,
+	AlertOrderFieldAlertID,
+	AlertOrderFieldName,
+	AlertOrderFieldKind,
 	AlertOrderFieldRuleType,
 	AlertOrderFieldTarget,
 	AlertOrderFieldLowerThreshold,
@@ -1133,7 +1169,7 @@ var AllAlertOrderField = []AlertOrderField{
 
 func (e AlertOrderField) IsValid() bool {
 	switch e {
-	case AlertOrderFieldID, AlertOrderFieldRuleType, AlertOrderFieldTarget, AlertOrderFieldLowerThreshold, AlertOrderFieldUpperThreshold, AlertOrderFieldCreatedAt:
+	case AlertOrderFieldAlertID, AlertOrderFieldName, AlertOrderFieldKind, AlertOrderFieldRuleType, AlertOrderFieldTarget, AlertOrderFieldLowerThreshold, AlertOrderFieldUpperThreshold, AlertOrderFieldCreatedAt:
 		return true
 	}
 	return false
@@ -1279,140 +1315,6 @@ func (e *CommandOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e CommandOrderField) MarshalJSON() ([]byte, error) {
-	var buf bytes.Buffer
-	e.MarshalGQL(&buf)
-	return buf.Bytes(), nil
-}
-
-// What alerts on conditions can be ordered by.
-type ConditionAlertOrderField string
-
-const (
-	// The identifier of the alert.
-	ConditionAlertOrderFieldAlertID ConditionAlertOrderField = "ALERT_ID"
-	// What it watches: GROUPPR is the group as a whole, the others watch each subscriber.
-	ConditionAlertOrderFieldRuleType ConditionAlertOrderField = "RULE_TYPE"
-	// The subscriberId of a SIM, the groupId of a group, empty for the company.
-	ConditionAlertOrderFieldTarget ConditionAlertOrderField = "TARGET"
-	// What it notices.
-	ConditionAlertOrderFieldKind ConditionAlertOrderField = "KIND"
-	// When it was made.
-	ConditionAlertOrderFieldCreatedAt ConditionAlertOrderField = "CREATED_AT"
-)
-
-var AllConditionAlertOrderField = []ConditionAlertOrderField{
-	ConditionAlertOrderFieldAlertID,
-	ConditionAlertOrderFieldRuleType,
-	ConditionAlertOrderFieldTarget,
-	ConditionAlertOrderFieldKind,
-	ConditionAlertOrderFieldCreatedAt,
-}
-
-func (e ConditionAlertOrderField) IsValid() bool {
-	switch e {
-	case ConditionAlertOrderFieldAlertID, ConditionAlertOrderFieldRuleType, ConditionAlertOrderFieldTarget, ConditionAlertOrderFieldKind, ConditionAlertOrderFieldCreatedAt:
-		return true
-	}
-	return false
-}
-
-func (e ConditionAlertOrderField) String() string {
-	return string(e)
-}
-
-func (e *ConditionAlertOrderField) UnmarshalGQL(v any) error {
-	str, ok := v.(string)
-	if !ok {
-		return fmt.Errorf("enums must be strings")
-	}
-
-	*e = ConditionAlertOrderField(str)
-	if !e.IsValid() {
-		return fmt.Errorf("%s is not a valid ConditionAlertOrderField", str)
-	}
-	return nil
-}
-
-func (e ConditionAlertOrderField) MarshalGQL(w io.Writer) {
-	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
-}
-
-func (e *ConditionAlertOrderField) UnmarshalJSON(b []byte) error {
-	s, err := strconv.Unquote(string(b))
-	if err != nil {
-		return err
-	}
-	return e.UnmarshalGQL(s)
-}
-
-func (e ConditionAlertOrderField) MarshalJSON() ([]byte, error) {
-	var buf bytes.Buffer
-	e.MarshalGQL(&buf)
-	return buf.Bytes(), nil
-}
-
-// What entries of the log of conditions can be ordered by.
-type ConditionLogOrderField string
-
-const (
-	// The identifier of the entry.
-	ConditionLogOrderFieldEntryID ConditionLogOrderField = "ENTRY_ID"
-	// The identifier of the alert; 0 of sources.
-	ConditionLogOrderFieldAlertID ConditionLogOrderField = "ALERT_ID"
-	// What it noticed.
-	ConditionLogOrderFieldKind ConditionLogOrderField = "KIND"
-	// Whether that began, or is over.
-	ConditionLogOrderFieldState ConditionLogOrderField = "STATE"
-	// When the entry was made.
-	ConditionLogOrderFieldCreatedAt ConditionLogOrderField = "CREATED_AT"
-)
-
-var AllConditionLogOrderField = []ConditionLogOrderField{
-	ConditionLogOrderFieldEntryID,
-	ConditionLogOrderFieldAlertID,
-	ConditionLogOrderFieldKind,
-	ConditionLogOrderFieldState,
-	ConditionLogOrderFieldCreatedAt,
-}
-
-func (e ConditionLogOrderField) IsValid() bool {
-	switch e {
-	case ConditionLogOrderFieldEntryID, ConditionLogOrderFieldAlertID, ConditionLogOrderFieldKind, ConditionLogOrderFieldState, ConditionLogOrderFieldCreatedAt:
-		return true
-	}
-	return false
-}
-
-func (e ConditionLogOrderField) String() string {
-	return string(e)
-}
-
-func (e *ConditionLogOrderField) UnmarshalGQL(v any) error {
-	str, ok := v.(string)
-	if !ok {
-		return fmt.Errorf("enums must be strings")
-	}
-
-	*e = ConditionLogOrderField(str)
-	if !e.IsValid() {
-		return fmt.Errorf("%s is not a valid ConditionLogOrderField", str)
-	}
-	return nil
-}
-
-func (e ConditionLogOrderField) MarshalGQL(w io.Writer) {
-	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
-}
-
-func (e *ConditionLogOrderField) UnmarshalJSON(b []byte) error {
-	s, err := strconv.Unquote(string(b))
-	if err != nil {
-		return err
-	}
-	return e.UnmarshalGQL(s)
-}
-
-func (e ConditionLogOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

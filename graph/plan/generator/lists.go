@@ -4,8 +4,10 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -109,7 +111,7 @@ func conditionOf(object *ast.Definition, field query.Field, types map[string]*as
 	if field.Ordered() {
 		c.Order = lists.EnumValue(field.Name)
 	}
-	shown := object.Fields.ForName(field.Name)
+	shown := fieldOf(object, field.Name, types)
 	if shown != nil && c.Doc == "" {
 		c.Doc = shown.Description
 	}
@@ -125,6 +127,20 @@ func conditionOf(object *ast.Definition, field query.Field, types map[string]*as
 		err = fmt.Errorf("graph/lists: %s.%s has a type that no input compares", object.Name, field.Name)
 	}
 	return c, enum, err
+}
+
+// fieldOf is the field of an object; of an interface that lacks it, the field of the first type
+// in the order of names that implements the interface.
+func fieldOf(object *ast.Definition, name string, types map[string]*ast.Definition) *ast.FieldDefinition {
+	if of := object.Fields.ForName(name); of != nil || object.Kind != ast.Interface {
+		return of
+	}
+	for _, kind := range slices.Sorted(maps.Keys(types)) {
+		if of := types[kind].Fields.ForName(name); of != nil && slices.Contains(types[kind].Interfaces, object.Name) {
+			return of
+		}
+	}
+	return nil
 }
 
 // keepMaps has resolvers get filters and orders as maps, which they turn into the one

@@ -14,12 +14,18 @@ export interface Input {
   upperThreshold: string;
 }
 
+/** What people call an alert; null for none. */
+export interface Words {
+  name: string | null;
+  description: string | null;
+}
+
 interface Props {
-  start: { ruleType: Input['ruleType']; target: string; lower: string; upper: string };
+  start: { ruleType: Input['ruleType']; target: string; lower: string; upper: string; words?: Words };
   /** What the alert watches stays as it is. */
   fixed?: boolean;
   verb: string;
-  save: Doing<[Input]>;
+  save: Doing<[Input & Words]>;
   /** The way out, beside the button that saves. */
   cancel: ReactNode;
 }
@@ -40,12 +46,13 @@ export function AlertForm({ start, fixed = false, verb, save, cancel }: Props) {
   const [target, setTarget] = useState(start.target);
   const [lower, setLower] = useState(start.lower);
   const [upper, setUpper] = useState(start.upper);
+  const [words, setWords] = useState<Words>(start.words ?? { name: null, description: null });
   const [typed, setTyped] = useState(false);
   useUnsaved(typed);
   const input = inputOf(ruleType, target.trim(), lower, upper);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (typeof input === 'object') void save.run(input).then((saved) => saved && setTyped(false));
+    if (typeof input === 'object') void save.run({ ...input, ...words }).then((saved) => saved && setTyped(false));
   };
   return (
     <form className="alert-form" onSubmit={submit} onInput={() => setTyped(true)}>
@@ -59,6 +66,7 @@ export function AlertForm({ start, fixed = false, verb, save, cancel }: Props) {
       )}
       {!fixed && ruleType === 'SIM' && <SubscriberInput value={target} change={setTarget} />}
       {!fixed && ruleType.startsWith('GROUP') && <GroupInput value={target} change={setTarget} />}
+      <WordsInput of={words} change={setWords} />
       <div className="fields">
         <Threshold name="Lower threshold" text={lower} change={setLower} />
         <Threshold name="Upper threshold" text={upper} change={setUpper} />
@@ -71,6 +79,17 @@ export function AlertForm({ start, fixed = false, verb, save, cancel }: Props) {
         {cancel}
       </p>
     </form>
+  );
+}
+
+/** The name and the description of an alert. */
+export function WordsInput({ of: { name, description }, change }: { of: Words; change: (words: Words) => void }) {
+  const orNull = (text: string) => (text.trim() === '' ? null : text);
+  return (
+    <div className="fields">
+      <label>Name<input value={name ?? ''} maxLength={250} placeholder="Optional" onChange={(event) => change({ name: orNull(event.target.value), description })} /></label>
+      <label>What it is for<input value={description ?? ''} maxLength={1000} placeholder="Optional" onChange={(event) => change({ name, description: orNull(event.target.value) })} /></label>
+    </div>
   );
 }
 

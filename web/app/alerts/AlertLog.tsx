@@ -11,16 +11,20 @@ import { Ago } from '../ui/Ago';
 import { Export } from '../ui/Export';
 import { Popover } from '../ui/Popover';
 import { type Column, Table } from '../ui/Table';
+import { kinds, nameOfAlert } from './conditions';
 import { Frame } from './Frame';
 import { Subject } from './Subject';
-import { mailBadge, mailStates, nameOfAlert, nameOfWatched, rules } from './words';
+import { mailBadge, mailStates, nameOfWatched, rules } from './words';
 
 export const query = graphql(`
   query AlertLogTable($first: Int, $after: String, $count: Boolean!, $filter: AlertLogFilter, $orderBy: [AlertLogOrder!], $names: Boolean!, $deliveries: Boolean!) {
     alertLog(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
       nodes {
-        entryId alertId ruleType target limitBoundary createdAt threshold usage isLate isNotified isSilenced
+        __typename id entryId alertId kind state text ruleType target createdAt isNotified isSilenced
+        ... on VolumeLogEntry { limitBoundary threshold usage isLate }
+        ... on ConditionLogEntry { source }
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+        alert @include(if: $deliveries) { name }
         deliveries @include(if: $deliveries) { recipientName state attempts finishedAt lastError }
       }
       totalCount @include(if: $count)
@@ -31,8 +35,10 @@ export const query = graphql(`
 
 const named = graphql(`
   query AlertOfLog($alertId: Int!, $names: Boolean!) {
-    alert(alertId: $alertId) {
-      ruleType target lowerThreshold upperThreshold
+    alert(by: { alertId: $alertId }) {
+      __typename name kind ruleType target
+      ... on VolumeAlert { lowerThreshold upperThreshold }
+      ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
       subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
     }
   }
@@ -58,20 +64,19 @@ export function Entries({ params }: { params: URLSearchParams }) {
   const timeZone = useZone();
   const names = useMay('VIEW_SUBSCRIBER');
   const deliveries = useMay('VIEW_A_USERS_DETAILS');
-  const variables = { filter: filterOf(params, timeZone), orderBy: [{ field: 'CREATED_AT', direction: 'DESC' }, { field: 'ENTRY_ID', direction: 'DESC' }], names, deliveries } as Variables;
+  const variables = { filter: filterOf(params, timeZone), names, deliveries } as Variables;
   const list = useList(query, variables, ({ alertLog }) => alertLog);
   useSystem();
   const columns: Column<Entry>[] = [
-    { key: 'subject', name: 'Usage of', width: 220, cell: (row) => <Subject {...row} group={row.subscriber ? null : row.group} /> },
-    { key: 'boundary', name: 'Threshold', width: 160, cell: (row) => <><span className={`badge ${row.limitBoundary.toLowerCase()}`}>{row.limitBoundary.toLowerCase()}</span> {bytes(row.threshold)}</> },
-    { key: 'usage', name: 'Usage', width: 100, kind: 'number', cell: ({ usage }) => bytes(usage) },
+    { key: 'subject', name: 'Of', width: 200, cell: (row) => <Who of={row} /> },
+    { key: 'what', name: 'What', width: 330, cell: (row) => <What of={row} /> },
     { key: 'at', name: 'When', width: 130, cell: ({ createdAt }) => <Ago at={createdAt} /> },
-    { key: 'rule', name: 'Alert', width: 230, cell: (row) => <a href={to('alert', {}, String(row.alertId))}>{nameOfWatched(row)}</a> },
+    { key: 'rule', name: 'Alert', width: 230, cell: (row) => (row.alertId === null ? '–' : <a href={to('alert', {}, String(row.alertId))}>{row.alert?.name ?? nameOfWatched(row)}</a>) },
     { key: 'mail', name: 'Mail', width: 180, cell: (row) => <Deliveries of={row} /> },
   ];
   return (
     <Panel id="log" title={list.total === undefined ? 'Log' : `Fired ${count(list.total)} time${list.total === 1 ? '' : 's'}`} aside={<Export name="Alert log" query={query} variables={variables} of={({ alertLog }) => alertLog} columns={file} />}>
-      <Table label="Entries of the log" list={list} columns={columns} keyOf={({ entryId }) => String(entryId)} none={<Empty>{params.size > 0 ? 'Nothing in the log fits.' : 'No alert has fired yet.'}</Empty>} />
+      <Table label="Entries of the log" list={list} columns={columns} keyOf={({ id }) => id} none={<Empty>{params.size > 0 ? 'Nothing in the log fits.' : 'No alert has fired yet.'}</Empty>} />
     </Panel>
   );
 }
@@ -81,6 +86,7 @@ function filterOf(params: URLSearchParams, timeZone: string) {
   const day = (text: string, days: number) => new Date(startOfDay(Date.parse(`${text}T12:00:00Z`), timeZone, { days })).toISOString();
   const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
   const all = [
+    of('kind') in kinds && { kind: { eq: of('kind') } },
     of('boundary') && { limitBoundary: { eq: of('boundary').toUpperCase() } },
     of('rule') in rules && { ruleType: { eq: of('rule') } },
     /^\d+$/.test(of('alert')) && { alertId: { eq: of('alert') } },
@@ -106,6 +112,10 @@ function Filters({ params }: { params: URLSearchParams }) {
           <a key={key} href={to('alertLog', changed(params, { boundary: key! }))} aria-current={key === boundary ? 'true' : undefined}>{name}</a>
         ))}
       </nav>
+      <select aria-label="Kind" value={params.get('kind') ?? ''} onChange={(event) => set('kind', event.target.value)}>
+        <option value="">Every kind</option>
+        {Object.entries(kinds).map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+      </select>
       <select aria-label="Rule" value={params.get('rule') ?? ''} onChange={(event) => set('rule', event.target.value)}>
         <option value="">Every rule</option>
         {Object.entries(rules).map(([key, name]) => <option key={key} value={key}>{name}</option>)}
@@ -118,6 +128,20 @@ function Filters({ params }: { params: URLSearchParams }) {
       {params.size > 0 && <a href={to('alertLog')}>Remove all</a>}
     </div>
   );
+}
+
+/** Whom an entry is about. */
+function Who({ of }: { of: Entry }) {
+  if (of.__typename === 'ConditionLogEntry' && of.source) return <span>{of.source}</span>;
+  return <Subject {...of} group={of.subscriber ? null : of.group} />;
+}
+
+/** What happened: usage above a threshold, or what a condition noticed. */
+function What({ of }: { of: Entry }) {
+  if (of.__typename === 'VolumeLogEntry') {
+    return <><span className={`badge ${of.limitBoundary.toLowerCase()}`}>{of.limitBoundary.toLowerCase()}</span> {bytes(of.usage)} used, above {bytes(of.threshold)}</>;
+  }
+  return <span title={of.text}><span className={`badge ${of.state === 'RESOLVED' ? 'good' : 'upper'}`}>{of.state === 'RESOLVED' ? 'over' : kinds[of.kind]?.toLowerCase()}</span> {of.text}</span>;
 }
 
 /** How the mail of an entry fares, in a word; at each recipient when asked. */
@@ -145,16 +169,22 @@ function Deliveries({ of: { isNotified, isSilenced, deliveries } }: { of: Entry 
   );
 }
 
+const volume = (row: Entry) => (row.__typename === 'VolumeLogEntry' ? row : undefined);
+const numberOf = (text: string | undefined) => (text === undefined ? null : Number(text));
+
 const file = [
   { name: 'entryId', text: (row: Entry) => row.entryId },
   { name: 'createdAt', text: (row: Entry) => row.createdAt },
   { name: 'alertId', text: (row: Entry) => row.alertId },
+  { name: 'kind', text: (row: Entry) => row.kind },
+  { name: 'state', text: (row: Entry) => row.state },
   { name: 'ruleType', text: (row: Entry) => row.ruleType },
   { name: 'target', text: (row: Entry) => row.target },
-  { name: 'limitBoundary', text: (row: Entry) => row.limitBoundary },
+  { name: 'limitBoundary', text: (row: Entry) => volume(row)?.limitBoundary ?? null },
   { name: 'physicalId', text: (row: Entry) => row.subscriber?.physicalId ?? null },
-  { name: 'threshold', text: (row: Entry) => Number(row.threshold) },
-  { name: 'usage', text: (row: Entry) => Number(row.usage) },
-  { name: 'isLate', text: (row: Entry) => String(row.isLate) },
+  { name: 'threshold', text: (row: Entry) => numberOf(volume(row)?.threshold) },
+  { name: 'usage', text: (row: Entry) => numberOf(volume(row)?.usage) },
+  { name: 'isLate', text: (row: Entry) => volume(row)?.isLate.toString() ?? null },
+  { name: 'text', text: (row: Entry) => row.text },
   { name: 'mail', text: (row: Entry) => row.deliveries?.map(({ recipientName, state }) => `${recipientName} ${mailStates[state]}`).join('; ') ?? null },
 ];

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { day } from '../format/time';
 import { bytes, count, parseBytes, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
@@ -7,35 +7,45 @@ import { Dialog } from '../shell/Dialog';
 import { Empty, Failure, Loading, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { offerUndo } from '../shell/undo';
+import { useUnsaved } from '../shell/unsaved';
 import { useMay, useZone } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import '../styles/lists.css';
-import { AlertForm, type Input } from './AlertForm';
+import { AlertForm, type Input, type Words, WordsInput } from './AlertForm';
 import { Entries } from './AlertLog';
+import { kinds, limitOf, nameOfAlert } from './conditions';
 import { SilenceButton, SilencedNow } from './SilenceHere';
 import type { Place } from './silences';
 import { Subject } from './Subject';
-import { alertKey, nameOfAlert, rules } from './words';
+import { alertKey, rules } from './words';
 
 const query = graphql(`
   query AlertOnPage($alertId: Int!, $names: Boolean!) {
-    alert(alertId: $alertId) {
-      alertId ruleType target lowerThreshold upperThreshold createdAt status numberExceeded
+    alert(by: { alertId: $alertId }) {
+      __typename alertId name description kind ruleType target createdAt status numberFired
       subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
-      subjects(limit: 25) {
-        usage period { startsAt endsAt }
-        subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
-        lower { status percent since } upper { status percent since }
+      ... on VolumeAlert {
+        lowerThreshold upperThreshold
+        subjects(limit: 25) {
+          usage period { startsAt endsAt }
+          subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+          lower { status percent since } upper { status percent since }
+        }
       }
+      ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
     }
   }
 `);
 const edit = graphql('mutation EditAlertOnPage($input: EditAlertInput!) { editAlert(input: $input) { alert { alertId } } }');
+const editWords = graphql('mutation EditConditionOnPage($input: EditConditionAlertInput!) { editConditionAlert(input: $input) { alert { alertId } } }');
 const remove = graphql('mutation DeleteAlertOnPage($input: DeleteAlertInput!) { deleteAlert(input: $input) { alert { alertId } } }');
+const removeCondition = graphql('mutation DeleteConditionOnPage($input: DeleteConditionAlertInput!) { deleteConditionAlert(input: $input) { alert { alertId } } }');
 
 type Alert = NonNullable<ResultOf<typeof query>['alert']>;
+type VolumeAlert = Extract<Alert, { __typename: 'VolumeAlert' }>;
+type ConditionAlert = Extract<Alert, { __typename: 'ConditionAlert' }>;
 
-/** One alert: its thresholds, where its subjects stand, and what it has fired. */
+/** One alert, on volume or on a condition: what it notices, where its subjects stand, and what it has fired. */
 export default function AlertPage({ id }: { id: string }) {
   const may = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
   const names = useMay('VIEW_SUBSCRIBER');
@@ -48,7 +58,8 @@ export default function AlertPage({ id }: { id: string }) {
       {!may && <Empty>You need the permissions View Monitoring Alerts and View a User&apos;s Details to see alerts.</Empty>}
       {!known && <Empty>An alert has a number. <a href={to('alerts')}>All alerts</a></Empty>}
       {problem && <Failure problem={problem} retry={problem.code === 'FORBIDDEN' ? undefined : reload} more={<a href={to('alerts')}>All alerts</a>} />}
-      {may && known && !alert && !problem && <Loading label="Reading the alert" />}
+      {may && known && !data && !problem && <Loading label="Reading the alert" />}
+      {data && !alert && !problem && <Empty>There is no alert {id}. <a href={to('alerts')}>All alerts</a></Empty>}
       {alert && <Whole alert={alert} />}
     </div>
   );
@@ -59,54 +70,104 @@ function Whole({ alert }: { alert: Alert }) {
   const mayEdit = useMay('VIEW_MONITORING_ALERTS', 'EDIT_MONITORING_ALERTS');
   const mayTest = useMay('VIEW_MONITORING_ALERTS', 'ADD_MONITORING_ALERTS');
   const mayDelete = useMay('VIEW_MONITORING_ALERTS', 'DELETE_MONITORING_ALERTS');
-  const { alertId, ruleType, lowerThreshold, upperThreshold } = alert;
+  const { alertId, name, description, ruleType } = alert;
+  const onVolume = alert.__typename === 'VolumeAlert';
   useSystem();
   const place: Place = { kind: 'alert', name: nameOfAlert(alert), alertId };
-  const save = useDo(async ({ lowerThreshold, upperThreshold }: Input) => {
-    await mutate(edit, { input: { alertId, lowerThreshold, upperThreshold } });
-    setOpen(null);
-  });
+  const close = () => setOpen(null);
   const drop = () => {
-    setOpen(null);
-    offerUndo({ hides: alertKey(alertId), text: 'The alert is deleted.', commit: () => sendMutation(remove, { input: { alertId } }, { keepalive: true }) });
+    close();
+    const commit = () => (onVolume ? sendMutation(remove, { input: { alertId } }, { keepalive: true }) : sendMutation(removeCondition, { input: { alertId } }, { keepalive: true }));
+    offerUndo({ hides: alertKey(alertId), text: 'The alert is deleted.', commit });
     go(to('alerts'));
   };
   return (
     <>
       <div className="heading">
         <div>
-          <h1><Subject {...alert} /></h1>
-          <p className="hint">{rules[ruleType]} · alert {alertId} · made <Ago at={alert.createdAt} /></p>
+          <h1>{name ?? <Subject {...alert} />}</h1>
+          {description && <p>{description}</p>}
+          <p className="hint">{name !== null && <><Subject {...alert} /> · </>}{rules[ruleType]} · alert {alertId} · made <Ago at={alert.createdAt} /></p>
         </div>
         <div className="row">
           <SilenceButton of={[place]} />
-          {mayEdit && mayTest && <button type="button" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? null : 'edit')}>Change the thresholds</button>}
+          {mayEdit && (mayTest || !onVolume) && <button type="button" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? null : 'edit')}>{onVolume ? 'Change the thresholds' : 'Change the name'}</button>}
           {mayDelete && <button type="button" className="danger" onClick={() => setOpen('delete')}>Delete</button>}
         </div>
       </div>
       <SilencedNow of={place} />
-      <ul className="tiles three" aria-label="The alert in numbers">
-        <Tile name="Lower threshold" text={bytes(lowerThreshold)} />
-        <Tile name="Upper threshold" text={bytes(upperThreshold)} />
-        <li className="tile"><a href={to('alertLog', { alert: String(alertId) })}><span className="tile-name">Fired this period</span><strong>{alert.numberExceeded === null ? '–' : count(alert.numberExceeded)}</strong><span className="hint">{alert.status === 'EXCEEDED' ? 'exceeded' : 'armed'}</span></a></li>
-      </ul>
-      {open === 'edit' && (
-        <Panel id="edit" title="Change the thresholds">
-          <AlertForm fixed start={{ ruleType, target: alert.target, lower: written(lowerThreshold), upper: written(upperThreshold) }} verb="Save" save={save} cancel={<button type="button" onClick={() => setOpen(null)}>Cancel</button>} />
-        </Panel>
-      )}
-      <Subjects of={alert} />
+      <Tiles of={alert} />
+      {open === 'edit' && (onVolume ? <EditVolume of={alert} close={close} /> : <EditWords of={alert} close={close} />)}
+      {onVolume && <Subjects of={alert} />}
       <Entries params={new URLSearchParams({ alert: String(alertId) })} />
       {open === 'delete' && (
-        <Dialog title="Delete this alert?" cancel={() => setOpen(null)}>
-          <p>Nobody gets mail any more when usage is above {bytes(lowerThreshold)} or {bytes(upperThreshold)}. What has fired stays in the log.</p>
+        <Dialog title="Delete this alert?" cancel={close}>
+          <p>{onVolume ? `Nobody gets mail any more when usage is above ${bytes(alert.lowerThreshold)} or ${bytes(alert.upperThreshold)}.` : 'It reports nothing any more.'} What has fired stays in the log.</p>
           <p className="actions">
-            <button type="button" autoFocus onClick={() => setOpen(null)}>Keep it</button>
+            <button type="button" autoFocus onClick={close}>Keep it</button>
             <button type="button" className="danger" onClick={drop}>Delete the alert</button>
           </p>
         </Dialog>
       )}
     </>
+  );
+}
+
+function Tiles({ of }: { of: Alert }) {
+  const fired = (
+    <li className="tile"><a href={to('alertLog', { alert: String(of.alertId) })}><span className="tile-name">Fired this period</span><strong>{of.numberFired === null ? '–' : count(of.numberFired)}</strong><span className="hint">{of.status === 'FIRED' ? 'fired' : 'armed'}</span></a></li>
+  );
+  if (of.__typename === 'VolumeAlert') {
+    return (
+      <ul className="tiles three" aria-label="The alert in numbers">
+        <Tile name="Lower threshold" text={bytes(of.lowerThreshold)} hint="in a billing period" />
+        <Tile name="Upper threshold" text={bytes(of.upperThreshold)} hint="in a billing period" />
+        {fired}
+      </ul>
+    );
+  }
+  return <ul className="tiles three" aria-label="The alert in numbers"><Tile name="Notices" text={kinds[of.kind] ?? of.kind} hint={limitOf(of)} />{fired}</ul>;
+}
+
+interface EditProps<Of> {
+  of: Of;
+  close: () => void;
+}
+
+function EditVolume({ of: { alertId, ruleType, target, lowerThreshold, upperThreshold, name, description }, close }: EditProps<VolumeAlert>) {
+  const save = useDo(async ({ lowerThreshold, upperThreshold, name, description }: Input & Words) => {
+    await mutate(edit, { input: { alertId, lowerThreshold, upperThreshold, name, description } });
+    close();
+  });
+  return (
+    <Panel id="edit" title="Change the thresholds">
+      <AlertForm fixed start={{ ruleType, target, lower: written(lowerThreshold), upper: written(upperThreshold), words: { name, description } }} verb="Save" save={save} cancel={<button type="button" onClick={close}>Cancel</button>} />
+    </Panel>
+  );
+}
+
+function EditWords({ of: { alertId, name, description }, close }: EditProps<ConditionAlert>) {
+  const [words, setWords] = useState<Words>({ name, description });
+  useUnsaved(words.name !== name || words.description !== description);
+  const save = useDo(async () => {
+    await mutate(editWords, { input: { alertId, ...words } });
+    close();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void save.run();
+  };
+  return (
+    <Panel id="edit" title="Change the name">
+      <form className="alert-form" onSubmit={submit}>
+        <WordsInput of={words} change={setWords} />
+        {save.problem && <Failure problem={save.problem} />}
+        <p className="actions">
+          <button type="submit" className="primary" disabled={save.busy}>Save</button>
+          <button type="button" onClick={close}>Cancel</button>
+        </p>
+      </form>
+    </Panel>
   );
 }
 
@@ -116,12 +177,12 @@ function written(threshold: string): string {
   return parseBytes(text) === threshold ? text : threshold;
 }
 
-const Tile = ({ name, text }: { name: string; text: string }) => (
-  <li className="tile"><div><span className="tile-name">{name}</span><strong>{text}</strong><span className="hint">in a billing period</span></div></li>
+const Tile = ({ name, text, hint }: { name: string; text: string; hint: string }) => (
+  <li className="tile"><div><span className="tile-name">{name}</span><strong>{text}</strong><span className="hint">{hint}</span></div></li>
 );
 
 /** Where those whom the alert watches stand, the most usage first. */
-function Subjects({ of: { subjects, ruleType, target } }: { of: Alert }) {
+function Subjects({ of: { subjects, ruleType, target } }: { of: VolumeAlert }) {
   const timeZone = useZone();
   const [first] = subjects ?? [];
   return (
@@ -141,13 +202,13 @@ function Subjects({ of: { subjects, ruleType, target } }: { of: Alert }) {
   );
 }
 
-function Gauge({ name, of: { status, percent, since } }: { name: string; of: NonNullable<Alert['subjects']>[number]['lower'] }) {
-  const share = percent ?? (status === 'EXCEEDED' ? 100 : 0);
+function Gauge({ name, of: { status, percent, since } }: { name: string; of: NonNullable<VolumeAlert['subjects']>[number]['lower'] }) {
+  const share = percent ?? (status === 'FIRED' ? 100 : 0);
   return (
     <div className={`gauge ${status.toLowerCase()}`}>
       <span className="gauge-name">{name}</span>
       <span className="bar-track" aria-hidden="true"><i style={{ width: `${Math.min(100, share)}%` }} /></span>
-      <span className="gauge-text">{status === 'EXCEEDED' ? <>exceeded {since && <Ago at={since} />}</> : `${Math.floor(share)}\u00a0%`}</span>
+      <span className="gauge-text">{status === 'FIRED' ? <>exceeded {since && <Ago at={since} />}</> : `${Math.floor(share)}\u00a0%`}</span>
     </div>
   );
 }

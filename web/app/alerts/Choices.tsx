@@ -4,13 +4,17 @@ import { graphql } from '../graph/graphql';
 import type { Problem } from '../graph/problem';
 import { useAsk } from '../graph/use';
 import { useMay } from '../shell/viewer';
-import { nameOfCondition } from './conditions';
-import { nameOfAlert } from './words';
+import { nameOfAlert } from './conditions';
 
 const offered = graphql(`
   query AlertsToChoose($names: Boolean!) {
-    alerts(first: 100) { nodes { alertId ruleType target lowerThreshold upperThreshold subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } } }
-    conditionAlerts(first: 100) { nodes { alertId ruleType target kind silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } } }
+    alerts(first: 100) {
+      nodes {
+        __typename alertId name kind ruleType target subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name }
+        ... on VolumeAlert { lowerThreshold upperThreshold }
+        ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
+      }
+    }
     groups(first: 100) @include(if: $names) { nodes { groupId name } }
   }
 `);
@@ -24,10 +28,7 @@ export interface Choice {
 export function useOffered(): { alerts: Choice[] | undefined; groups: Choice[]; problem: Problem | undefined } {
   const { data, problem } = useAsk(offered, { names: useMay('VIEW_SUBSCRIBER') });
   useSystem();
-  const alerts = data && [
-    ...(data.alerts?.nodes ?? []).map((one) => ({ id: one.alertId, text: nameOfAlert(one) })),
-    ...(data.conditionAlerts?.nodes ?? []).map((one) => ({ id: one.alertId, text: nameOfCondition(one) })),
-  ];
+  const alerts = data && (data.alerts?.nodes ?? []).map((one) => ({ id: one.alertId, text: nameOfAlert(one) }));
   return { alerts, groups: (data?.groups?.nodes ?? []).map(({ groupId, name }) => ({ id: groupId, text: name })), problem };
 }
 

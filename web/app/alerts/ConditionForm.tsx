@@ -4,7 +4,7 @@ import { graphql, type VariablesOf } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
-import { GroupInput, SubscriberInput } from './AlertForm';
+import { GroupInput, SubscriberInput, type Words, WordsInput } from './AlertForm';
 import { ConditionBackTest } from './ConditionBackTest';
 import { traits } from './conditions';
 import { rules } from './words';
@@ -43,12 +43,13 @@ export function ConditionForm({ close }: { close: () => void }) {
   const [kind, setKind] = useState('silent');
   const [value, setValue] = useState(asks.silent!.start);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(['IMEI']));
+  const [words, setWords] = useState<Words>({ name: null, description: null });
   const { label, hint } = asks[kind]!;
   const condition = conditionOf(kind, value, chosen);
   const missing = typeof condition === 'string' ? condition : ruleType !== 'COMPANY' && target.trim() === '' ? 'Choose what it watches.' : null;
   const input = { ruleType, target: ruleType === 'COMPANY' ? '' : target.trim(), condition: condition as Condition };
   const save = useDo(async () => {
-    await mutate(create, { input });
+    await mutate(create, { input: { ...input, ...words } });
     close();
   });
   const submit = (event: FormEvent) => {
@@ -85,6 +86,7 @@ export function ConditionForm({ close }: { close: () => void }) {
         </fieldset>
         {ruleType === 'SIM' && <SubscriberInput value={target} change={setTarget} />}
         {ruleType.startsWith('GROUP') && <GroupInput value={target} change={setTarget} />}
+        <WordsInput of={words} change={setWords} />
         {missing ? <p className="hint" role="status">{missing}</p> : kind !== 'source' && <ConditionBackTest input={input} />}
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">

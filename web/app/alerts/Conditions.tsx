@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { count, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { useList } from '../graph/list';
+import { type Connection, useList } from '../graph/list';
 import { sendMutation } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Empty, Panel } from '../shell/parts';
@@ -16,14 +16,15 @@ import { kinds, limitOf, nameOfCondition } from './conditions';
 import { Frame } from './Frame';
 import { SilenceButton } from './SilenceHere';
 import { Subject } from './Subject';
-import { alertKey, rules } from './words';
+import { alertKey, nameOfWatched, rules } from './words';
 
 const query = graphql(`
   query ConditionTable($first: Int, $after: String, $count: Boolean!, $names: Boolean!) {
-    conditionAlerts(first: $first, after: $after) {
+    alerts(first: $first, after: $after, filter: { kind: { ne: VOLUME } }) {
       nodes {
-        alertId ruleType target kind silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf createdAt
+        alertId name ruleType target kind createdAt
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+        ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
       }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
@@ -31,10 +32,11 @@ const query = graphql(`
   }
 `);
 const log = graphql(`
-  query ConditionLogTable($first: Int, $after: String, $count: Boolean!, $filter: ConditionLogFilter, $names: Boolean!) {
-    conditionLog(first: $first, after: $after, filter: $filter) {
+  query ConditionLogTable($first: Int, $after: String, $count: Boolean!, $filter: AlertLogFilter, $names: Boolean!) {
+    alertLog(first: $first, after: $after, filter: $filter) {
       nodes {
-        entryId alertId kind state ruleType target text source since resolvedAt isSilenced createdAt
+        entryId alertId kind state ruleType target text resolvedAt isSilenced createdAt
+        ... on ConditionLogEntry { source since }
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
       }
       totalCount @include(if: $count)
@@ -44,8 +46,12 @@ const log = graphql(`
 `);
 const remove = graphql('mutation DeleteCondition($input: DeleteConditionAlertInput!) { deleteConditionAlert(input: $input) { alert { alertId } } }');
 
-type Row = NonNullable<ResultOf<typeof query>['conditionAlerts']>['nodes'][number];
-type Entry = NonNullable<ResultOf<typeof log>['conditionLog']>['nodes'][number];
+type Row = Extract<NonNullable<ResultOf<typeof query>['alerts']>['nodes'][number], { changesOf: unknown }>;
+type Entry = Extract<NonNullable<ResultOf<typeof log>['alertLog']>['nodes'][number], { since: unknown }>;
+
+// The filters leave out what is on volume.
+const alertsOf = ({ alerts }: ResultOf<typeof query>) => alerts as Connection<Row> | null;
+const entriesOf = ({ alertLog }: ResultOf<typeof log>) => alertLog as Connection<Entry> | null;
 
 /** The alerts on conditions, and what they noticed. */
 export default function Conditions({ params }: { params: URLSearchParams }) {
@@ -66,14 +72,14 @@ function List() {
   const { hidden } = useUndo();
   const [making, setMaking] = useState(false);
   const [dropping, setDropping] = useState<Row | null>(null);
-  const list = useList(query, { names }, ({ conditionAlerts }) => conditionAlerts);
+  const list = useList(query, { names }, alertsOf);
   useSystem();
   const drop = ({ alertId }: Row) => {
     setDropping(null);
     offerUndo({ hides: alertKey(alertId), text: 'The condition is deleted.', commit: () => sendMutation(remove, { input: { alertId } }, { keepalive: true }) });
   };
   const columns: Column<Row>[] = [
-    { key: 'watches', name: 'Watches', width: 220, cell: (row) => <Subject {...row} /> },
+    { key: 'watches', name: 'Watches', width: 220, cell: (row) => <a href={to('alert', {}, String(row.alertId))}>{row.name ?? nameOfWatched(row)}</a> },
     { key: 'rule', name: 'Rule', width: 210, cell: ({ ruleType }) => rules[ruleType] },
     { key: 'kind', name: 'Notices', width: 160, cell: ({ kind }) => kinds[kind] },
     { key: 'bound', name: 'Limit', width: 220, cell: limitOf },
@@ -106,8 +112,8 @@ function List() {
 function Log({ params }: { params: URLSearchParams }) {
   const names = useMay('VIEW_SUBSCRIBER');
   const lasting = params.get('now') === '1';
-  const variables = { filter: lasting ? { isOpen: { eq: true } } : undefined, names } as Parameters<typeof useList<typeof log, Entry>>[1];
-  const list = useList(log, variables, ({ conditionLog }) => conditionLog);
+  const variables = { filter: { kind: { ne: 'VOLUME' }, ...(lasting && { isOpen: { eq: true } }) }, names } as Parameters<typeof useList<typeof log, Entry>>[1];
+  const list = useList(log, variables, entriesOf);
   const columns: Column<Entry>[] = [
     { key: 'subject', name: 'Of', width: 210, cell: (row) => (row.source ? <span>{row.source}</span> : <Subject {...row} group={row.subscriber ? null : row.group} />) },
     { key: 'state', name: 'State', width: 120, cell: (row) => <State of={row} /> },
@@ -121,7 +127,7 @@ function Log({ params }: { params: URLSearchParams }) {
           <a key={key} href={to('conditions', changed(params, { now: key! }))} aria-current={(key === '1') === lasting ? 'true' : undefined}>{name}</a>
         ))}
       </nav>
-      <Panel id="noticed" title={list.total === undefined ? 'Noticed' : `Noticed ${count(list.total)} time${list.total === 1 ? '' : 's'}`} aside={<Export name="Conditions" query={log} variables={variables} of={({ conditionLog }) => conditionLog} columns={file} />}>
+      <Panel id="noticed" title={list.total === undefined ? 'Noticed' : `Noticed ${count(list.total)} time${list.total === 1 ? '' : 's'}`} aside={<Export name="Conditions" query={log} variables={variables} of={entriesOf} columns={file} />}>
         <Table label="What was noticed" list={list} columns={columns} keyOf={({ entryId }) => String(entryId)} none={<Empty>{lasting ? 'Nothing lasts at the moment.' : 'Nothing was noticed yet.'}</Empty>} />
       </Panel>
     </>

@@ -4,7 +4,7 @@ import { Empty, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay } from '../shell/viewer';
 import '../styles/lists.css';
-import { AlertForm, type Input } from './AlertForm';
+import { AlertForm, type Input, type Words } from './AlertForm';
 import { rules } from './words';
 
 const create = graphql('mutation CreateAlertOnPage($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }');
@@ -12,7 +12,7 @@ const create = graphql('mutation CreateAlertOnPage($input: CreateAlertInput!) { 
 /** A new alert at any of the levels. The address may name the rule and the target. */
 export default function NewAlert({ params }: { params: URLSearchParams }) {
   const may = useMay('VIEW_MONITORING_ALERTS', 'ADD_MONITORING_ALERTS');
-  const save = useDo(async (input: Input) => {
+  const save = useDo(async (input: Input & Words) => {
     const { createAlert } = await mutate(create, { input });
     go(createAlert ? to('alert', {}, String(createAlert.alert.alertId)) : to('alerts'));
   });

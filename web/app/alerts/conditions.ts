@@ -1,8 +1,9 @@
 import { bytes, count } from '../format/units';
-import { nameOfWatched } from './words';
+import { nameOfVolume, nameOfWatched } from './words';
 
-/** What alerts on conditions notice, in words. */
+/** What alerts notice, in words. */
 export const kinds: Record<string, string> = {
+  VOLUME: 'Volume',
   SILENT: 'Silent', STORM: 'Too many sessions', FORECAST: 'Will exceed', CHANGE: 'A value changed', SOURCE_SILENT: 'A source is silent',
 };
 
@@ -32,5 +33,10 @@ export function limitOf({ silentHours, sourceSilentMinutes, sessionsPerHour, for
 }
 
 /** What an alert on a condition is called, such as "Each subscriber of Vans: silent, 24 hours". */
-export const nameOfCondition = (of: Parameters<typeof nameOfWatched>[0] & Condition & { kind: string }): string =>
-  `${nameOfWatched(of)}: ${kinds[of.kind]?.toLowerCase()}, ${limitOf(of)}`;
+export const nameOfCondition = (of: Parameters<typeof nameOfWatched>[0] & Condition & { kind: string; name?: string | null }): string =>
+  of.name ?? `${nameOfWatched(of)}: ${kinds[of.kind]?.toLowerCase()}, ${limitOf(of)}`;
+
+type Named = (Parameters<typeof nameOfVolume>[0] & { __typename: 'VolumeAlert' }) | (Parameters<typeof nameOfCondition>[0] & { __typename: 'ConditionAlert' });
+
+/** What an alert of any kind is called. */
+export const nameOfAlert = (of: Named): string => (of.__typename === 'VolumeAlert' ? nameOfVolume(of) : nameOfCondition(of));

@@ -273,7 +273,7 @@ export function rankingOf(sheet: Sheet, measure: Measure): { label: string; valu
   const fired = unit === 'percent' ? key.replace(/percent$/, 'status') : null;
   const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
   return sheet.rows
-    .filter((row) => fired === null || row[fired] !== 'EXCEEDED')
+    .filter((row) => fired === null || row[fired] !== 'FIRED')
     .map((row) => ({
       label: texts.map((text) => row[text.key]).filter((text) => text !== null && text !== undefined && text !== '').slice(0, 2).join(' · ') || '(none)',
       values: measure.parts.map((part) => Number(row[part.key] ?? 0)),

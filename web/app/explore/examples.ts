@@ -232,24 +232,27 @@ export const groups: { name: string; examples: Example[] }[] = [
         about: 'Usage in percent of the upper threshold',
         needs: ['VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS', 'VIEW_SUBSCRIBER'],
         query: `query CloseToFiring {
-  alerts(first: 50) {
+  alerts(first: 50, filter: {kind: {eq: VOLUME}}) {
     nodes {
       alertId
+      name
       ruleType
-      subjects(limit: 3) {
-        subscriber {
-          nickname
-          physicalId
+      ... on VolumeAlert {
+        subjects(limit: 3) {
+          subscriber {
+            nickname
+            physicalId
+          }
+          group {
+            name
+          }
+          upper {
+            percent
+            threshold
+            status
+          }
+          usage
         }
-        group {
-          name
-        }
-        upper {
-          percent
-          threshold
-          status
-        }
-        usage
       }
     }
   }
@@ -259,16 +262,15 @@ export const groups: { name: string; examples: Example[] }[] = [
       },
       {
         name: 'Alert log',
-        about: 'What fired lately, and how far above',
+        about: 'What fired lately, and what is over',
         needs: ['VIEW_MONITORING_ALERTS', 'VIEW_SUBSCRIBER'],
         query: `query AlertLog {
   alertLog(first: 50) {
     nodes {
       createdAt
-      limitBoundary
-      ruleType
-      threshold
-      usage
+      kind
+      state
+      text
       subscriber {
         nickname
         physicalId
@@ -306,9 +308,9 @@ export const groups: { name: string; examples: Example[] }[] = [
         query: `subscription AlertTriggered {
   alertTriggered {
     createdAt
-    limitBoundary
-    usage
-    threshold
+    kind
+    state
+    text
     subscriber {
       nickname
       physicalId

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { bytes, count, useSystem } from '../format/units';
 import { SilenceButton, SilencedNow } from '../alerts/SilenceHere';
 import type { Place } from '../alerts/silences';
+import { kinds, limitOf } from '../alerts/conditions';
 import { rules } from '../alerts/words';
 import { Bars } from '../chart/Bars';
 import { graphql, type ResultOf } from '../graph/graphql';
@@ -24,7 +25,10 @@ const query = graphql(`
         totals { total mobileOriginated mobileTerminated sessions } series(interval: DAY) { start mobileOriginated mobileTerminated total } previous { totals { total } }
         topSubscribers(first: 8) { subscriber { physicalId nickname } total mobileOriginated mobileTerminated }
       }
-      alerts @include(if: $alerts) { alertId ruleType lowerThreshold upperThreshold status numberExceeded }
+      alerts(first: 25) @include(if: $alerts) {
+        nodes { __typename alertId name kind ruleType target status ... on VolumeAlert { lowerThreshold upperThreshold } ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf } }
+        totalCount
+      }
     }
   }
 `);
@@ -106,17 +110,18 @@ function GroupAlerts({ alerts, groupId }: { alerts: NonNullable<Group['alerts']>
   const mayAdd = useMay('VIEW_MONITORING_ALERTS', 'ADD_MONITORING_ALERTS');
   return (
     <Panel id="alerts" title="Alerts" aside={mayAdd && <a href={to('newAlert', { rule: 'GROUPPR', target: String(groupId) })}>Set an alert</a>}>
-      {alerts.length === 0 ? <Empty>No alert watches the group.</Empty> : (
+      {alerts.nodes.length === 0 ? <Empty>No alert watches the group.</Empty> : (
         <ul className="entries">
-          {alerts.map(({ alertId, ruleType, lowerThreshold, upperThreshold, status }) => (
-            <li key={alertId}>
-              <span className={`badge ${status === 'EXCEEDED' ? 'upper' : ''}`}>{status === 'EXCEEDED' ? 'fired' : 'armed'}</span>
-              <span className="entry-text"><a href={to('alert', {}, String(alertId))}>{rules[ruleType]}</a></span>
-              <span className="hint">{bytes(lowerThreshold)}, {bytes(upperThreshold)}</span>
+          {alerts.nodes.map((of) => (
+            <li key={of.alertId}>
+              <span className={`badge ${of.status === 'FIRED' ? 'upper' : ''}`}>{of.status === 'FIRED' ? 'fired' : 'armed'}</span>
+              <span className="entry-text"><a href={to('alert', {}, String(of.alertId))}>{of.name ?? rules[of.ruleType]}</a></span>
+              <span className="hint">{of.__typename === 'VolumeAlert' ? `${bytes(of.lowerThreshold)}, ${bytes(of.upperThreshold)}` : `${kinds[of.kind]}, ${limitOf(of)}`}</span>
             </li>
           ))}
         </ul>
       )}
+      {(alerts.totalCount ?? 0) > alerts.nodes.length && <p className="hint">The first {count(alerts.nodes.length)} of {count(alerts.totalCount ?? 0)}.</p>}
     </Panel>
   );
 }

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { kinds, limitOf } from '../alerts/conditions';
 import { ask } from '../graph/client';
 import { useAsk } from '../graph/use';
 import { ago } from '../format/time';
@@ -15,27 +16,37 @@ import type { Subscriber } from './subscriber';
 
 interface Boundary {
   threshold: string;
-  status: 'ARMED' | 'EXCEEDED';
+  status: 'ARMED' | 'FIRED';
   percent: number | null;
   since: string | null;
 }
 
 interface State {
-  alert: { alertId: number; ruleType: string };
-  usage: string;
-  lower: Boundary;
-  upper: Boundary;
+  alert: { alertId: number; name: string | null; kind: string; ruleType: string } & Partial<Parameters<typeof limitOf>[0]>;
+  status: 'ARMED' | 'FIRED';
+  since: string | null;
+  /** Of an alert on volume. */
+  usage?: string;
+  lower?: Boundary;
+  upper?: Boundary;
 }
 
 const boundary = 'threshold status percent since';
 const query = `query AlertsOfSubscriber($physicalId: String!) {
-  subscriber(by: {physicalId: $physicalId}) { alerts { alert { alertId ruleType } usage lower { ${boundary} } upper { ${boundary} } } }
+  subscriber(by: {physicalId: $physicalId}) {
+    alerts {
+      status since
+      alert { alertId name kind ruleType ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf } }
+      ... on VolumeAlertState { usage lower { ${boundary} } upper { ${boundary} } }
+    }
+  }
 }`;
 interface Answer {
   subscriber: { alerts: State[] | null } | null;
 }
 
 const remove = 'mutation DeleteAlert($alertId: Int!) { deleteAlert(input: {alertId: $alertId}) { alert { alertId } } }';
+const removeCondition = 'mutation DeleteConditionOfSubscriber($alertId: Int!) { deleteConditionAlert(input: {alertId: $alertId}) { alert { alertId } } }';
 
 /** Where the subscriber stands against the alerts that watch it, and a new one. */
 export function Alerts({ subscriber }: { subscriber: Subscriber }) {
@@ -74,10 +85,10 @@ function Watchers({ alerts }: { alerts: State[] }) {
   const [dropping, setDropping] = useState<State | null>(null);
   const list = useRef<HTMLUListElement>(null);
   const shown = alerts.filter(({ alert }) => !hidden.has(keyOf(alert.alertId)));
-  const drop = ({ alert: { alertId } }: State) => {
+  const drop = ({ alert: { alertId, kind } }: State) => {
     flushSync(() => setDropping(null));
     list.current?.focus(); // the button that had the focus is about to go
-    offerUndo({ hides: keyOf(alertId), text: 'The alert is deleted.', commit: () => ask(remove, { alertId }, { keepalive: true }) });
+    offerUndo({ hides: keyOf(alertId), text: 'The alert is deleted.', commit: () => ask(kind === 'VOLUME' ? remove : removeCondition, { alertId }, { keepalive: true }) });
   };
   return (
     <>
@@ -87,7 +98,7 @@ function Watchers({ alerts }: { alerts: State[] }) {
       </ul>
       {dropping && (
         <Dialog title="Delete this alert?" cancel={() => setDropping(null)}>
-          <p>Nobody gets mail any more when this subscriber uses more than {bytes(dropping.lower.threshold)} or {bytes(dropping.upper.threshold)}. What has fired stays in the log.</p>
+          <p>{dropping.lower && dropping.upper ? `Nobody gets mail any more when this subscriber uses more than ${bytes(dropping.lower.threshold)} or ${bytes(dropping.upper.threshold)}.` : 'It reports nothing any more.'} What has fired stays in the log.</p>
           <p className="actions">
             <button type="button" autoFocus onClick={() => setDropping(null)}>Keep it</button>
             <button type="button" className="danger" onClick={() => drop(dropping)}>Delete the alert</button>
@@ -102,12 +113,12 @@ const rules: Record<string, string> = { SIM: 'This subscriber', COMPANY: 'Each s
 
 function Watcher({ state, drop }: { state: State; drop: () => void }) {
   const may = useMay('VIEW_MONITORING_ALERTS', 'DELETE_MONITORING_ALERTS');
-  const { alertId, ruleType } = state.alert;
+  const { alertId, name, kind, ruleType } = state.alert;
   return (
     <li>
       <div className="watcher-head">
-        <strong><a href={to('alert', {}, String(alertId))}>{rules[ruleType] ?? ruleType}</a></strong>
-        <span className="hint">{bytes(state.usage)} this period</span>
+        <strong><a href={to('alert', {}, String(alertId))}>{name ?? rules[ruleType] ?? ruleType}</a></strong>
+        <span className="hint">{state.usage === undefined ? `${kinds[kind]}, ${limitOf(state.alert as Parameters<typeof limitOf>[0])}` : `${bytes(state.usage)} this period`}</span>
         <span className="grow" />
         {may && ruleType === 'SIM' && (
           <button type="button" className="icon" aria-label={`Delete alert ${alertId}`} title="Delete this alert" onClick={drop}>
@@ -115,19 +126,20 @@ function Watcher({ state, drop }: { state: State; drop: () => void }) {
           </button>
         )}
       </div>
-      <Gauge name="Lower" boundary={state.lower} />
-      <Gauge name="Upper" boundary={state.upper} />
+      {state.lower && <Gauge name="Lower" boundary={state.lower} />}
+      {state.upper && <Gauge name="Upper" boundary={state.upper} />}
+      {kind !== 'VOLUME' && <p><span className={`badge ${state.status === 'FIRED' ? 'upper' : ''}`}>{state.status === 'FIRED' ? 'fired' : 'armed'}</span>{state.since && <span className="hint"> {ago(state.since)}</span>}</p>}
     </li>
   );
 }
 
 function Gauge({ name, boundary: { threshold, status, percent, since } }: { name: string; boundary: Boundary }) {
-  const share = percent ?? (status === 'EXCEEDED' ? 100 : 0);
+  const share = percent ?? (status === 'FIRED' ? 100 : 0);
   return (
     <div className={`gauge ${status.toLowerCase()}`}>
       <span className="gauge-name">{name} {bytes(threshold)}</span>
       <span className="bar-track" aria-hidden="true"><i style={{ width: `${Math.min(100, share)}%` }} /></span>
-      <span className="gauge-text">{status === 'EXCEEDED' ? `exceeded ${since ? ago(since) : ''}` : `${Math.floor(share)}\u00a0%`}</span>
+      <span className="gauge-text">{status === 'FIRED' ? `exceeded ${since ? ago(since) : ''}` : `${Math.floor(share)}\u00a0%`}</span>
     </div>
   );
 }

@@ -10,16 +10,20 @@ import { useMay, useZone } from '../shell/viewer';
 interface Entry {
   id: string;
   ruleType: string;
-  limitBoundary: 'LOWER' | 'UPPER';
+  kind: string;
+  state: 'FIRED' | 'RESOLVED';
+  text: string;
+  limitBoundary?: 'LOWER' | 'UPPER';
   createdAt: string;
-  threshold: string;
-  usage: string;
+  threshold?: string;
+  usage?: string;
+  source?: string | null;
   target: string;
   subscriber: { physicalId: string; nickname: string } | null;
   group: { groupId: number; name: string } | null;
 }
 
-const entry = 'id ruleType limitBoundary createdAt threshold usage target subscriber { physicalId nickname } group { groupId name }';
+const entry = 'id ruleType kind state text createdAt target ... on VolumeLogEntry { limitBoundary threshold usage } ... on ConditionLogEntry { source } subscriber { physicalId nickname } group { groupId name }';
 const query = `query AlertsFired { alertLog(first: 8) { nodes { ${entry} } } }`;
 const subscription = `subscription AlertTriggered { alertTriggered { ${entry} } }`;
 
@@ -70,10 +74,10 @@ function Entries({ entries }: { entries: Entry[] }) {
     <ul className="entries">
       {entries.map((one) => (
         <li key={one.id}>
-          <span className={`badge ${one.limitBoundary.toLowerCase()}`}>{one.limitBoundary === 'UPPER' ? 'upper' : 'lower'}</span>
+          <EntryBadge of={one} />
           <span className="entry-text">
             <Subject entry={one} />
-            <span className="hint">{bytes(one.usage)} used, above {bytes(one.threshold)}{whose(one.ruleType)}</span>
+            <span className="hint">{one.usage && one.threshold ? `${bytes(one.usage)} used, above ${bytes(one.threshold)}` : one.text}{whose(one.ruleType)}</span>
           </span>
           <time className="hint" dateTime={one.createdAt} title={momentInZone(one.createdAt, timeZone)}>{ago(one.createdAt)}</time>
         </li>
@@ -82,10 +86,16 @@ function Entries({ entries }: { entries: Entry[] }) {
   );
 }
 
+/** What an entry of the log is about, in a word. */
+function EntryBadge({ of: { limitBoundary, state } }: { of: Entry }) {
+  if (limitBoundary) return <span className={`badge ${limitBoundary.toLowerCase()}`}>{limitBoundary.toLowerCase()}</span>;
+  return <span className={`badge ${state === 'RESOLVED' ? 'good' : 'upper'}`}>{state === 'RESOLVED' ? 'over' : 'noticed'}</span>;
+}
+
 function Subject({ entry }: { entry: Entry }) {
   if (entry.subscriber) return <a href={toSubscriber(entry.subscriber.physicalId)}>{entry.subscriber.nickname || entry.subscriber.physicalId}</a>;
   if (entry.group) return <strong>Group {entry.group.name}</strong>;
-  return <strong>{entry.target || 'Company'}</strong>;
+  return <strong>{entry.source || entry.target || 'Company'}</strong>;
 }
 
 const whose = (ruleType: string) => ({ COMPANY: ' · company alert', GROUPPR: ' · group alert', GROUPFPTP: ' · group alert' })[ruleType] ?? '';

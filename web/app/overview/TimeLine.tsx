@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { kinds as conditionKinds } from '../alerts/conditions';
+import { kinds as alertKinds } from '../alerts/conditions';
 import { bytes, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { type List, useList } from '../graph/list';
@@ -15,16 +15,7 @@ import { type Happening, merged, readOn, type Read } from './timeline';
 const alerts = graphql(`
   query TimeLineAlerts($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
     alertLog(first: $first, after: $after, filter: { physicalId: { eq: $physicalId } }) {
-      nodes { entryId alertId limitBoundary createdAt threshold usage isSilenced }
-      totalCount @include(if: $count)
-      pageInfo { endCursor hasNextPage }
-    }
-  }
-`);
-const conditions = graphql(`
-  query TimeLineConditions($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
-    conditionLog(first: $first, after: $after, filter: { physicalId: { eq: $physicalId } }) {
-      nodes { entryId kind state text createdAt isSilenced }
+      nodes { id alertId kind state text createdAt isSilenced ... on VolumeLogEntry { limitBoundary threshold usage } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -138,14 +129,13 @@ function useLists(physicalId: string, kind: Kind | '') {
   const variables = { physicalId };
   const read = {
     alerts: useList(wanted('alert', may.alert) ? alerts : null, variables, ({ alertLog }) => alertLog),
-    conditions: useList(wanted('alert', may.alert) ? conditions : null, variables, ({ conditionLog }) => conditionLog),
     sessions: useList(wanted('session', may.session) ? sessions : null, variables, ({ subscriber }) => subscriber?.sessions),
     commands: useList(wanted('command', may.command) ? commands : null, variables, ({ subscriber }) => subscriber?.commands),
     operations: useList(wanted('change', true) ? operations : null, variables, ({ subscriber }) => subscriber?.operationResults),
     changes: useList(wanted('change', may.audit) ? audit : null, variables, ({ auditLog }) => auditLog),
   };
   const lists: Read<Entry>[] = [
-    entries(read.alerts, alertOf), entries(read.conditions, conditionOf), entries(read.sessions, sessionOf),
+    entries(read.alerts, alertOf), entries(read.sessions, sessionOf),
     entries(read.commands, commandOf), entries(read.operations, operationOf), entries(read.changes, changeOf),
   ];
   const all = Object.values(read);
@@ -164,16 +154,13 @@ type Of<Q, K extends string> = NonNullable<ResultOf<Q>['subscriber' & keyof Resu
 
 const silenced = (is: boolean) => (is ? ', silenced' : '');
 
-function alertOf({ entryId, alertId, limitBoundary, createdAt, threshold, usage, isSilenced }: Nodes<typeof alerts, 'alertLog'>): Entry {
+function alertOf(entry: Nodes<typeof alerts, 'alertLog'>): Entry {
+  const { id, alertId, kind, state, text, createdAt, isSilenced } = entry;
+  const volume = 'limitBoundary' in entry ? entry : null;
+  const title = volume ? `${volume.limitBoundary === 'UPPER' ? 'Upper' : 'Lower'} threshold exceeded` : `${alertKinds[kind]}${state === 'RESOLVED' ? ', over' : ''}`;
   return {
-    key: `alert/${entryId}`, kind: 'alert', at: createdAt, title: <a href={to('alert', {}, String(alertId))}>{limitBoundary === 'UPPER' ? 'Upper' : 'Lower'} threshold exceeded</a>,
-    text: `${bytes(usage)} used, above ${bytes(threshold)}${silenced(isSilenced)}`,
-  };
-}
-
-function conditionOf({ entryId, kind, state, text, createdAt, isSilenced }: Nodes<typeof conditions, 'conditionLog'>): Entry {
-  return {
-    key: `condition/${entryId}`, kind: 'alert', at: createdAt, title: <a href={to('conditions')}>{conditionKinds[kind]}{state === 'RESOLVED' && ', over'}</a>, text: `${text}${silenced(isSilenced)}`,
+    key: `alert/${id}`, kind: 'alert', at: createdAt, title: alertId === null ? <a href={to('conditions')}>{title}</a> : <a href={to('alert', {}, String(alertId))}>{title}</a>,
+    text: `${volume ? `${bytes(volume.usage)} used, above ${bytes(volume.threshold)}` : text}${silenced(isSilenced)}`,
   };
 }
 

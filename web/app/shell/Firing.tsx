@@ -1,10 +1,9 @@
 import { Suspense, useEffect, useState } from 'react';
-import { nameOfCondition } from '../alerts/conditions';
+import { nameOfAlert } from '../alerts/conditions';
 import { SilenceDialog, useMaySilence } from '../alerts/SilenceHere';
 import type { Place } from '../alerts/silences';
-import { nameOfAlert } from '../alerts/words';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { bytes, count, useSystem } from '../format/units';
+import { count, useSystem } from '../format/units';
 import { useAsk } from '../graph/use';
 import { Ago } from '../ui/Ago';
 import { Popover } from '../ui/Popover';
@@ -13,25 +12,24 @@ import { Failure } from './parts';
 import { to, toSubscriber } from './route';
 import { useMay, useViewer } from './viewer';
 
-const query = graphql(`
-  query FiringNow($since: DateTime!, $names: Boolean!, $alerts: Boolean!, $silences: Boolean!) {
-    conditionLog(first: 5, filter: { isOpen: { eq: true } }) {
-      nodes {
-        entryId alertId text source isSilenced createdAt subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
-        alert @include(if: $alerts) { ruleType target kind silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } }
-      }
-      totalCount
+const entry = graphql(`
+  fragment EntryOfBell on AlertLogEntry @_unmask {
+    id alertId text target isSilenced createdAt subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
+    ... on ConditionLogEntry { source }
+    alert @include(if: $alerts) {
+      __typename name kind ruleType target subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name }
+      ... on VolumeAlert { lowerThreshold upperThreshold }
+      ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
     }
-    alertLog(first: 5, filter: { createdAt: { ge: $since } }) {
-      nodes {
-        entryId alertId limitBoundary usage target isSilenced createdAt subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
-        alert @include(if: $alerts) { ruleType target lowerThreshold upperThreshold subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name } }
-      }
-      totalCount
-    }
-    silences(first: 100, filter: { isEnded: { eq: false } }) @include(if: $silences) { nodes { isActive } }
   }
 `);
+const query = graphql(`
+  query FiringNow($since: DateTime!, $names: Boolean!, $alerts: Boolean!, $silences: Boolean!) {
+    lasting: alertLog(first: 5, filter: { isOpen: { eq: true } }) { nodes { ...EntryOfBell } totalCount }
+    fired: alertLog(first: 5, filter: { createdAt: { ge: $since }, state: { eq: FIRED }, isOpen: { eq: false } }) { nodes { ...EntryOfBell } totalCount }
+    silences(first: 100, filter: { isEnded: { eq: false } }) @include(if: $silences) { nodes { isActive } }
+  }
+`, [entry]);
 
 type Answer = ResultOf<typeof query>;
 const minute = 60_000;
@@ -50,7 +48,7 @@ export function Firing() {
     return () => clearInterval(timer);
   }, [reload]);
   const answer = data ?? former;
-  const firing = (answer?.conditionLog?.totalCount ?? 0) + (answer?.alertLog?.totalCount ?? 0);
+  const firing = (answer?.lasting?.totalCount ?? 0) + (answer?.fired?.totalCount ?? 0);
   const text = firing > most ? `${most}+` : count(firing);
   return (
     <>
@@ -82,7 +80,7 @@ interface ShownProps {
   silence: (places: Place[]) => void;
 }
 
-function Shown({ of: { conditionLog, alertLog, silences }, silence }: ShownProps) {
+function Shown({ of: { lasting, fired, silences }, silence }: ShownProps) {
   useSystem();
   const maySilence = useMaySilence();
   const active = silences?.nodes.filter(({ isActive }) => isActive).length ?? 0;
@@ -90,29 +88,33 @@ function Shown({ of: { conditionLog, alertLog, silences }, silence }: ShownProps
     <>
       {active > 0 && <p className="notice"><a href={to('silences')}>{active === 1 ? 'A silence is active' : `${count(active)} silences are active`}</a></p>}
       <h2>Lasting now</h2>
-      {conditionLog?.nodes.length === 0 && <p className="hint">Nothing lasts.</p>}
-      <ul className="plain-list">
-        {conditionLog?.nodes.map((one) => (
-          <li key={one.entryId}>
-            <span>{one.source ? <strong>{one.source}</strong> : <Who of={one} />} <span className="hint">{one.text}, <Ago at={one.createdAt} /></span></span>
-            <Silence of={one} named={one.alert ? nameOfCondition(one.alert) : undefined} silence={silence} />
-          </li>
-        ))}
-      </ul>
-      <a href={to('conditions', { now: '1' })}>All that lasts: {count(conditionLog?.totalCount ?? 0)}</a>
+      {lasting?.nodes.length === 0 && <p className="hint">Nothing lasts.</p>}
+      <Entries of={lasting?.nodes ?? []} silence={silence} />
+      <a href={to('conditions', { now: '1' })}>All that lasts: {count(lasting?.totalCount ?? 0)}</a>
       <h2>Fired in the last 24 hours</h2>
-      {alertLog?.nodes.length === 0 && <p className="hint">No alert fired.</p>}
-      <ul className="plain-list">
-        {alertLog?.nodes.map((one) => (
-          <li key={one.entryId}>
-            <span><Who of={one} /> <span className="hint">{bytes(one.usage)} used, {one.limitBoundary.toLowerCase()} threshold, <Ago at={one.createdAt} /></span></span>
-            <Silence of={one} named={one.alert ? nameOfAlert(one.alert) : undefined} silence={silence} />
-          </li>
-        ))}
-      </ul>
-      <a href={to('alertLog')}>The log: {count(alertLog?.totalCount ?? 0)} in these hours</a>
+      {fired?.nodes.length === 0 && <p className="hint">No alert fired.</p>}
+      <Entries of={fired?.nodes ?? []} silence={silence} />
+      <a href={to('alertLog')}>The log: {count(fired?.totalCount ?? 0)} in these hours</a>
       {maySilence && <p className="actions"><button type="button" className="quiet" onClick={() => silence([{ kind: 'all', name: 'every alert' }])}>Silence every alert</button></p>}
     </>
+  );
+}
+
+interface EntriesProps {
+  of: NonNullable<Answer['lasting']>['nodes'];
+  silence: (places: Place[]) => void;
+}
+
+function Entries({ of, silence }: EntriesProps) {
+  return (
+    <ul className="plain-list">
+      {of.map((one) => (
+        <li key={one.id}>
+          <span><Who of={one} /> <span className="hint">{one.text}, <Ago at={one.createdAt} /></span></span>
+          <Silence of={one} named={one.alert ? nameOfAlert(one.alert) : undefined} silence={silence} />
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -138,11 +140,12 @@ function Silence({ of: { alertId, isSilenced, subscriber, group }, named, silenc
 
 interface Named {
   target?: string;
+  source?: string | null;
   subscriber?: { physicalId: string; nickname: string } | null;
   group?: { groupId: number; name: string } | null;
 }
 
-function Who({ of: { subscriber, group, target } }: { of: Named }) {
+function Who({ of: { subscriber, group, target, source } }: { of: Named }) {
   if (subscriber) return <a href={toSubscriber(subscriber.physicalId)}>{subscriber.nickname || subscriber.physicalId}</a>;
-  return <strong>{group ? `Group ${group.name}` : target || 'Company'}</strong>;
+  return <strong>{group ? `Group ${group.name}` : source || target || 'Company'}</strong>;
 }
