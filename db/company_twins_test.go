@@ -18,9 +18,11 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/db/pg"
+	"simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
+	"simgraph/internal/profile"
 )
 
 // Another company with the same physicalIds, groups, tags, tariffs, alerts,
@@ -118,6 +120,8 @@ func (w *twins) load(company string, factor int) {
 		b.WriteString(line(`{"type":"alert","company":"COMPANY","ruleType":%s,"lowerThreshold":20,"upperThreshold":60}`, of))
 	}
 	b.WriteString(line(`{"type":"recipient","company":"COMPANY","email":"alerts@example.org"}`))
+	b.WriteString(line(`{"type":"source-profile","company":"COMPANY","name":"carrier","format":"CSV","description":"COMPANY",` +
+		`"fields":[{"field":"IMSI","expression":"r.imsi"},{"field":"ENDED_AT","expression":"r.at"},{"field":"VOLUME","expression":"r.bytes"}]}`))
 	for n := range 24 {
 		b.WriteString(line(`{"type":"usage","company":"COMPANY","source":"pgw","recordId":"r-%d","physicalId":"p%d","sessionId":"x%d","sequence":0,`+
 			`"startedAt":"2026-11-%02dT%02d:05:00Z","endedAt":"2026-11-%02dT%02d:20:00Z","mobileOriginated":%d,"mobileTerminated":%d,"protocol":"TCP","ipAddress":"10.0.0.%d"}`,
@@ -130,6 +134,7 @@ func (w *twins) load(company string, factor int) {
 	stores := bundle.Stores{
 		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage(),
 		Alerts: db.NewVolumeAlerts(w.pool, twinClock), Recipients: db.NewRecipients(w.pool, twinClock),
+		Profiles: source.New(w.pool, source.Options{Check: profile.Check, Now: twinClock}),
 	}
 	counts, err := stores.Import(w.Context(), bundle.NewReader(strings.NewReader(b.String())), bundle.Options{
 		BadLine: func(bad *bundle.LineError) { w.Error(bad) },

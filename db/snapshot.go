@@ -13,20 +13,20 @@ import (
 
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	sources "simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/domain/source"
 )
 
 // Snapshots opens snapshots of companies in PostgreSQL.
 type Snapshots struct{ pool *sqlx.DB }
 
-var _ domain.Snapshots = (*Snapshots)(nil)
-
 // NewSnapshots returns the store on the pool.
 func NewSnapshots(pool *sqlx.DB) *Snapshots { return &Snapshots{pool} }
 
-// Open implements domain.Snapshots.
-func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (domain.Snapshot, error) {
+// Open begins a snapshot, which the caller closes.
+func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (source.Snapshot, error) {
 	tx, err := s.pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, pg.Translate(err)
@@ -228,6 +228,21 @@ func (s *snapshot) Suppressions(ctx context.Context) iter.Seq2[domain.Suppressio
 // AlertLog implements domain.Snapshot.
 func (s *snapshot) AlertLog(ctx context.Context) iter.Seq2[domain.Firing, error] {
 	return turn(stream[exportedFiring](ctx, s, exportAlertLog), exportedFiring.firing)
+}
+
+// SourceProfiles implements source.Snapshot.
+func (s *snapshot) SourceProfiles(ctx context.Context) iter.Seq2[*source.Profile, error] {
+	return func(yield func(*source.Profile, error) bool) {
+		for row, err := range stream[sources.ProfileRow](ctx, s, sources.ListProfiles) {
+			var p *source.Profile
+			if err == nil {
+				p, err = row.Profile()
+			}
+			if !yield(p, err) {
+				return
+			}
+		}
+	}
 }
 
 // exportSessions leaves out numbers that no subscriber has, as exportQuarantine does.

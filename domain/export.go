@@ -33,8 +33,3 @@ type Snapshot interface {
 	// Close ends the snapshot.
 	Close() error
 }
-
-// Snapshots opens snapshots of companies.
-type Snapshots interface {
-	Open(ctx context.Context, scope Scope) (Snapshot, error)
-}

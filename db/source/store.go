@@ -18,6 +18,7 @@ import (
 
 	"simgraph/db/audit"
 	"simgraph/db/companies"
+	"simgraph/db/imported"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -572,7 +573,8 @@ SELECT p.name, p.version, p.spec, p.created_at FROM source_profiles p
 WHERE p.company_id = $1 AND p.name = $2
 ORDER BY p.version DESC
 LIMIT 1`
-	listProfiles = `
+	// ListProfiles are the newest versions of the profiles of a company.
+	ListProfiles = `
 SELECT DISTINCT ON (p.name) p.name, p.version, p.spec, p.created_at FROM source_profiles p
 WHERE p.company_id = $1
 ORDER BY p.name, p.version DESC`
@@ -586,14 +588,16 @@ ORDER BY p.version DESC`
 	profileInUse  = `SELECT count(*) FROM sources WHERE company_id = $1 AND profile = $2`
 )
 
-type profileRow struct {
+// ProfileRow is a version of a profile as it is stored.
+type ProfileRow struct {
 	Name      string
 	Version   int
 	Spec      string
 	CreatedAt time.Time
 }
 
-func (r *profileRow) profile() (*source.Profile, error) {
+// Profile reads the row.
+func (r *ProfileRow) Profile() (*source.Profile, error) {
 	var p source.Profile
 	err := json.Unmarshal([]byte(r.Spec), &p)
 	p.Version, p.ChangedAt = r.Version, &r.CreatedAt
@@ -604,9 +608,9 @@ func noProfile(name string) error { return domain.NotFound("profileName", "profi
 
 // profile finds the newest version of a profile of the company, or a ready one.
 func (s *Store) profile(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID, name string) (*source.Profile, error) {
-	row, err := pg.GetOne[profileRow](ctx, in, noProfile(name), newestProfile, company, name)
+	row, err := pg.GetOne[ProfileRow](ctx, in, noProfile(name), newestProfile, company, name)
 	if err == nil {
-		return row.profile()
+		return row.Profile()
 	}
 	if missing, ok := domain.AsError(err); ok && missing.Kind == domain.KindNotFound {
 		for _, ready := range s.Ready {
@@ -620,7 +624,7 @@ func (s *Store) profile(ctx context.Context, in sqlx.QueryerContext, company dom
 
 // Profiles implements source.Sources.
 func (s *Store) Profiles(ctx context.Context, scope domain.Scope) ([]*source.Profile, error) {
-	all, err := s.profiles(ctx, scope, listProfiles)
+	all, err := s.profiles(ctx, scope, ListProfiles)
 	if err != nil {
 		return nil, err
 	}
@@ -650,13 +654,13 @@ func (s *Store) profiles(ctx context.Context, scope domain.Scope, sql string, ar
 	if err := wholeOnly(scope); err != nil {
 		return nil, err
 	}
-	rows, err := pg.SelectAll[profileRow](ctx, s.pool, sql, append([]any{scope.Company}, args...)...)
+	rows, err := pg.SelectAll[ProfileRow](ctx, s.pool, sql, append([]any{scope.Company}, args...)...)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]*source.Profile, len(rows))
 	for i, row := range rows {
-		if all[i], err = row.profile(); err != nil {
+		if all[i], err = row.Profile(); err != nil {
 			return nil, err
 		}
 	}
@@ -672,45 +676,82 @@ func (s *Store) SaveProfile(ctx context.Context, scope domain.Scope, p source.Pr
 	if err := s.Check(p); err != nil {
 		return nil, err
 	}
-	spec, err := json.Marshal(p)
-	if err != nil {
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
+			return err
+		}
+		version, outcome, err := s.keepProfile(ctx, tx, scope.Company, p)
+		if err != nil {
+			return err
+		}
+		if saved = version; outcome == domain.Unchanged {
+			return nil
+		}
+		return audit.Record(ctx, tx, scope, domain.AuditEntry{
+			Action: domain.AuditProfileSave, SubjectType: "SourceProfile", SubjectID: p.Name,
+			Changes: []domain.AuditChange{domain.Became("version", strconv.Itoa(saved.Version))},
+		})
+	})
+	return saved, err
+}
+
+// KeepProfiles adds profiles of an import, as versions where they differ from the newest.
+func (s *Store) KeepProfiles(ctx context.Context, scope domain.Scope, profiles []*source.Profile) (kept []domain.Imported, err error) {
+	if err := wholeOnly(scope); err != nil {
 		return nil, err
 	}
 	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
 		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
 			return err
 		}
-		row, err := pg.GetOne[profileRow](ctx, tx, noProfile(p.Name), newestProfile, scope.Company, p.Name)
-		if missing, ok := domain.AsError(err); ok && missing.Kind == domain.KindNotFound {
-			row = &profileRow{}
-			n, err := pg.Count(ctx, tx, countProfiles, scope.Company)
-			if err != nil {
-				return err
+		kept = make([]domain.Imported, len(profiles))
+		for i, p := range profiles {
+			refused := s.Check(*p)
+			if refused == nil {
+				_, kept[i].Outcome, refused = s.keepProfile(ctx, tx, scope.Company, *p)
 			}
-			if n >= source.MaxProfiles {
-				return domain.Invalid("name", "a company has at most %d profiles", source.MaxProfiles)
+			public, ok := domain.AsError(refused)
+			if refused != nil && (!ok || public.Kind != domain.KindInvalid) {
+				return refused
 			}
-		} else if err != nil {
-			return err
+			kept[i].Err = public
 		}
-		if row.Spec == string(spec) {
-			saved, err = row.profile()
-			return err
-		}
-		p.Version, p.ChangedAt = row.Version+1, new(s.moment())
-		saved = &p
-		if _, err := tx.ExecContext(ctx, insertProfile, scope.Company, p.Name, p.Version, string(spec), *p.ChangedAt); err != nil {
-			return err
-		}
-		if _, err := pg.Affected(ctx, tx, pruneProfile, scope.Company, p.Name, p.Version-s.MostVersions); err != nil {
-			return err
-		}
-		return audit.Record(ctx, tx, scope, domain.AuditEntry{
-			Action: domain.AuditProfileSave, SubjectType: "SourceProfile", SubjectID: p.Name,
-			Changes: []domain.AuditChange{domain.Became("version", strconv.Itoa(p.Version))},
-		})
+		return audit.RecordImport(ctx, tx, scope, "source-profile", imported.TallyAnswers(kept))
 	})
-	return saved, err
+	return kept, err
+}
+
+// keepProfile adds a version of a profile of a company that is locked, unless the newest one
+// says the same. An Invalid error leaves the transaction as it was.
+func (s *Store) keepProfile(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, p source.Profile) (*source.Profile, domain.Outcome, error) {
+	spec, err := json.Marshal(p)
+	if err != nil {
+		return nil, 0, err
+	}
+	outcome := domain.Updated
+	row, err := pg.GetOne[ProfileRow](ctx, tx, noProfile(p.Name), newestProfile, company, p.Name)
+	if missing, ok := domain.AsError(err); ok && missing.Kind == domain.KindNotFound {
+		outcome, row = domain.Created, &ProfileRow{}
+		n, err := pg.Count(ctx, tx, countProfiles, company)
+		if err != nil {
+			return nil, 0, err
+		}
+		if n >= source.MaxProfiles {
+			return nil, 0, domain.Invalid("name", "a company has at most %d profiles", source.MaxProfiles)
+		}
+	} else if err != nil {
+		return nil, 0, err
+	}
+	if row.Spec == string(spec) {
+		same, err := row.Profile()
+		return same, domain.Unchanged, err
+	}
+	p.Version, p.ChangedAt = row.Version+1, new(s.moment())
+	if _, err := tx.ExecContext(ctx, insertProfile, company, p.Name, p.Version, string(spec), *p.ChangedAt); err != nil {
+		return nil, 0, err
+	}
+	_, err = pg.Affected(ctx, tx, pruneProfile, company, p.Name, p.Version-s.MostVersions)
+	return &p, outcome, err
 }
 
 const removeProfile = `DELETE FROM source_profiles WHERE company_id = $1 AND name = $2`

@@ -3,8 +3,8 @@
 //
 // A field that may be null may also be left out, which means null. Every other
 // field must be there, except billingDay (1), timeZone ("UTC"),
-// hideTariffDetails (false), imsi (""), permissions, groups (none) and, of a
-// user, disabled (as it is). Unknown fields, repeated fields, texts with lone
+// hideTariffDetails (false), imsi (""), permissions, groups (none), of a user
+// disabled (as it is) and, of a profile, what has a default. Unknown fields, repeated fields, texts with lone
 // surrogates and lines over a megabyte are refused. Blank lines are skipped.
 //
 // Lines may come in any order of types in which a line follows those that it
@@ -36,6 +36,8 @@ const (
 	Suppression Type = "suppression"
 	// AlertLog is an alert that fired, so that it does not again.
 	AlertLog Type = "alert-log"
+	// SourceProfile says how the records of a sender are read.
+	SourceProfile Type = "source-profile"
 	// Session is a session that counters reported, with its highest reading, so
 	// that its next report books no more than is above that.
 	Session Type = "session"
@@ -45,7 +47,7 @@ const (
 // Types returns the types in an order in which every line follows those that it
 // names.
 func Types() []Type {
-	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, Session, Usage}
+	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, SourceProfile, Session, Usage}
 }
 
 // Item is the content of one line, checked by the rules of the domain.
@@ -57,8 +59,8 @@ type Item struct {
 	// Value is, by Type, a *domain.Company, *domain.Operator, *domain.Tariff,
 	// *domain.Group, *domain.UserImport, *domain.Subscriber, domain.Membership,
 	// domain.TagImport, domain.AlertSpec, the e-mail address of a recipient as a
-	// string, a domain.Suppression, domain.Firing, *domain.SessionImport or
-	// domain.UsageRecord.
+	// string, a domain.Suppression, domain.Firing, *source.Profile,
+	// *domain.SessionImport or domain.UsageRecord.
 	Value any
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"iter"
 
-	"simgraph/domain"
+	"simgraph/domain/source"
 )
 
-// Export writes a company, all that Import restores: the state of every noun,
-// the log of alerts, sessions and the usage ledger, but no access keys, tokens or mails. The
+// Export writes a company, all that Import restores: a line for what Types lists, but no
+// access keys, tokens, secrets or mails. The
 // same company gives the same text. progress, unless nil, is called for every line.
-func Export(ctx context.Context, from domain.Snapshot, w *Writer, progress func()) error {
+func Export(ctx context.Context, from source.Snapshot, w *Writer, progress func()) error {
 	company, err := from.Company(ctx)
 	if err != nil {
 		return err
@@ -31,6 +31,7 @@ func Export(ctx context.Context, from domain.Snapshot, w *Writer, progress func(
 		func() error { return lineAll(e, Recipient, from.Recipients(ctx)) },
 		func() error { return lineAll(e, Suppression, from.Suppressions(ctx)) },
 		func() error { return lineAll(e, AlertLog, from.AlertLog(ctx)) },
+		func() error { return lineAll(e, SourceProfile, from.SourceProfiles(ctx)) },
 		func() error { return lineAll(e, Session, from.Sessions(ctx)) },
 		func() error { return lineAll(e, Usage, from.Usage(ctx)) },
 		w.Flush,

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"simgraph/domain"
+	"simgraph/domain/source"
 )
 
 // Stores are where an import puts what it reads.
@@ -22,6 +23,10 @@ type Stores struct {
 		Keep(ctx context.Context, scope domain.Scope, emails []string) ([]domain.Imported, error)
 		// Suppress stops mail to recipients.
 		Suppress(ctx context.Context, scope domain.Scope, suppressions []domain.Suppression) ([]domain.Imported, error)
+	}
+	Profiles interface {
+		// KeepProfiles adds profiles of sources, or versions of those that there are.
+		KeepProfiles(ctx context.Context, scope domain.Scope, profiles []*source.Profile) ([]domain.Imported, error)
 	}
 	Usage interface {
 		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)

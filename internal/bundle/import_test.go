@@ -19,7 +19,7 @@ var acme = []string{
 	`{"type":"user","company":"acme","email":"ops@acme.example","permissions":["View Subscriber"],"groups":[12]}`,
 	strings.NewReplacer(`"8944"`, `"8945"`, `"4477"`, `"4478"`, `{"physicalId":"8945","isEnabledOnParent":true}`, `null`).Replace(goodSubscriber),
 	goodSubscriber,
-	goodLines[7], goodLines[8], goodLines[9], goodUsage,
+	goodLines[7], goodLines[8], goodLines[9], goodProfile, goodUsage,
 }
 
 func replace(line, old, with string) string { return strings.Replace(line, old, with, 1) }
@@ -28,7 +28,7 @@ func TestTheSameImportAgainChangesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
 	first := d.load(acme...)
-	if want := "company +1, operator +1, tariff +1, group +1, user +1, subscriber +2, tag +1, alert +1, recipient +1, usage +1"; first != want {
+	if want := "company +1, operator +1, tariff +1, group +1, user +1, subscriber +2, tag +1, alert +1, recipient +1, source-profile +1, usage +1"; first != want {
 		t.Errorf("first %s\nwant  %s\n%v", first, want, d.bad)
 	}
 	before := d.export("acme")

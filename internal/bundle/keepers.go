@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"simgraph/domain"
+	"simgraph/domain/source"
 )
 
 var errUnanswered = errors.New("a store did not answer for every line")
@@ -48,6 +49,9 @@ var keepers = map[Type]keeper{
 	}),
 	AlertLog: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []domain.Firing) ([]domain.Imported, error) {
 		return s.Alerts.KeepLog(ctx, scope, v)
+	}),
+	SourceProfile: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*source.Profile) ([]domain.Imported, error) {
+		return s.Profiles.KeepProfiles(ctx, scope, v)
 	}),
 	Session: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.SessionImport) ([]domain.Imported, error) {
 		return s.Usage.KeepSessions(ctx, scope, v)

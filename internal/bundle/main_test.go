@@ -13,9 +13,11 @@ import (
 	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
+	"simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
+	"simgraph/internal/profile"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -39,6 +41,7 @@ func stores(pool *sqlx.DB) bundle.Stores {
 		Companies:  companies.New(pool),
 		Alerts:     db.NewVolumeAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
+		Profiles:   source.New(pool, source.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock}),
 		Usage:      usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}),
 	}
 }

@@ -76,20 +76,21 @@ func (r *Reader) Next() (Item, error) {
 type record interface{ item() (Item, error) }
 
 var records = map[Type]func() record{
-	Company:     func() record { return new(companyRecord) },
-	Operator:    func() record { return new(operatorRecord) },
-	Tariff:      func() record { return new(tariffRecord) },
-	Group:       func() record { return new(groupRecord) },
-	User:        func() record { return new(userRecord) },
-	Subscriber:  func() record { return new(subscriberRecord) },
-	Membership:  func() record { return new(membershipRecord) },
-	Tag:         func() record { return new(tagRecord) },
-	Alert:       func() record { return new(alertRecord) },
-	Recipient:   func() record { return new(recipientRecord) },
-	Suppression: func() record { return new(suppressionRecord) },
-	AlertLog:    func() record { return new(firingRecord) },
-	Session:     func() record { return new(sessionRecord) },
-	Usage:       func() record { return new(usageRecord) },
+	Company:       func() record { return new(companyRecord) },
+	Operator:      func() record { return new(operatorRecord) },
+	Tariff:        func() record { return new(tariffRecord) },
+	Group:         func() record { return new(groupRecord) },
+	User:          func() record { return new(userRecord) },
+	Subscriber:    func() record { return new(subscriberRecord) },
+	Membership:    func() record { return new(membershipRecord) },
+	Tag:           func() record { return new(tagRecord) },
+	Alert:         func() record { return new(alertRecord) },
+	Recipient:     func() record { return new(recipientRecord) },
+	Suppression:   func() record { return new(suppressionRecord) },
+	AlertLog:      func() record { return new(firingRecord) },
+	SourceProfile: func() record { return new(profileRecord) },
+	Session:       func() record { return new(sessionRecord) },
+	Usage:         func() record { return new(usageRecord) },
 }
 
 // decodeJSON reads a line. On an error the item has the type where that could be read.

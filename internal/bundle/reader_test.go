@@ -22,6 +22,9 @@ const (
 		`"expiryDate":"2027-01-01T00:00:00Z","contractLength":36,"isBarred":false,"isActive":true,"terminateDate":null,"groupId":12,` +
 		`"subscriberType":"physical","networkState":{"isTransferring":false,"isOnline":true},"eid":null,"smdpProvider":null,` +
 		`"parent":{"physicalId":"8945","isEnabledOnParent":true}}`
+	goodProfile = `{"type":"source-profile","company":"acme","name":"carrier","description":"Of the carrier","format":"CSV","delimiter":";","fields":[` +
+		`{"field":"MSISDN","expression":"r[\"Phone no\"]"},{"field":"STARTED_AT","expression":"r.Start"},{"field":"VOLUME","expression":"r.kB"}],` +
+		`"skip":"r.Type == \"SMS\"","counters":"DELTA","unit":"KIB","direction":"MOBILE_TERMINATED","timeZone":"Europe/Berlin","dateFormats":["dd.MM.yyyy HH:mm"]}`
 	goodSession = `{"type":"session","company":"acme","subscriber":"8944","source":"pgw-1","nas":"pgw-london","sessionId":"s-9","generation":1,` +
 		`"physicalId":null,"imsi":"2341","msisdn":"4477","beganAt":"2026-11-01T10:05:00Z","asOf":"2026-11-01T10:20:00Z","reportedAt":"2026-11-01T10:20:01Z",` +
 		`"endedAt":"2026-11-01T10:20:00Z","cause":"User-Request","intervalSeconds":300,"mobileOriginated":1200,"mobileTerminated":88000,"reports":4,"records":3,` +
@@ -44,6 +47,7 @@ var goodLines = []string{
 	`{"type":"recipient","company":"acme","email":"alerts@acme.example"}`,
 	`{"type":"suppression","company":"acme","email":"alerts@acme.example","since":"2026-11-01T10:00:00Z","reason":"refused","detail":"550 no such user"}`,
 	`{"type":"alert-log","company":"acme","ruleType":"sim","target":"4477","limitBoundary":"lower","physicalId":"8944","groupId":null,"targetGroupId":null,"periodStart":"2026-11-01T00:00:00Z","periodEnd":"2026-12-01T00:00:00Z","threshold":1000,"usage":1200,"isLate":false,"notificationId":null,"dateCreated":"2026-11-02T00:00:00Z","alert":{"target":"4477","lowerThreshold":1000,"upperThreshold":2000},"former":null}`,
+	goodProfile,
 	goodSession,
 	goodUsage,
 }
@@ -216,6 +220,14 @@ var badLines = []struct{ line, old, new, want string }{
 	{goodLines[8], `2000`, `9223372036854775808`, `upperThreshold: a whole number of 64 bits is expected, not 9223372036854775808`},
 	{goodLines[9], `@acme`, `@`, `email must be an e-mail address such as ops@example.com`},
 
+	{goodProfile, `"name":"carrier",`, ``, `name is missing`},
+	{goodProfile, `"format":"CSV",`, ``, `format is missing`},
+	{goodProfile, `"CSV"`, `"XML"`, `there is no format "XML"`},
+	{goodProfile, `"VOLUME"`, `"WEIGHT"`, `there is no field "WEIGHT"`},
+	{goodProfile, `"expression":"r.kB"`, `"code":"r.kB"`, `unknown field "fields.2.code"`},
+	{goodProfile, `["dd.MM.yyyy HH:mm"]`, `"dd.MM.yyyy"`, `dateFormats: a list is expected, not a text`},
+	{goodProfile, `"skip"`, `"version":3,"skip"`, `unknown field "version"`},
+
 	{goodUsage, `10.20.0.7`, `10.20.0.256`, `ipAddress must be an IPv4 or IPv6 address or null, not "10.20.0.256"`},
 	{goodUsage, `10.20.0.7`, `fe80::1%eth0`, `ipAddress must be an IPv4 or IPv6 address or null, not "fe80::1%eth0"`},
 	{goodUsage, `1200`, `1200.5`, `mobileOriginated: a whole number of 64 bits is expected, not 1200.5`},
@@ -237,17 +249,19 @@ func TestBadLines(t *testing.T) {
 func TestWhatMayBeLeftOutHasItsDefault(t *testing.T) {
 	replace := func(line, old, with string) string { return strings.Replace(line, old, with, 1) }
 	for short, full := range map[string]string{
-		`{"type":"company","id":"acme","name":"Acme Ltd"}`:                          goodLines[0],
-		`{"type":"group","company":"acme","id":12,"name":"Vans"}`:                   goodLines[3],
-		replace(goodLines[0], `null`, `"GB"`):                                       replace(goodLines[0], `null`, `"GB"`),
-		replace(goodSubscriber, `"dataNumber":null,`, ``):                           goodSubscriber,
-		replace(goodSubscriber, `2024-01-01T00:00:00Z`, `2024-01-01`):               goodSubscriber,
-		replace(goodSubscriber, `2024-01-01T00:00:00Z`, `2024-01-01T01:00:00+0100`): goodSubscriber,
-		replace(goodLines[4], `View Subscriber`, `VIEW_SUBSCRIBER`):                 goodLines[4],
-		replace(goodLines[8], `"sim","target":"4477"`, `"grouppr","target":12`):     replace(goodLines[8], `"sim","target":"4477"`, `"grouppr","target":"12"`),
-		replace(goodLines[8], `"sim","target":"4477"`, `"company","target":null`):   replace(goodLines[8], `"sim","target":"4477"`, `"company","target":""`),
-		replace(goodUsage, `"recordId":"r-1",`, ``):                                 replace(goodUsage, `"r-1"`, `null`),
-		replace(goodUsage, `"sessionId":"s-1","sequence":0,`, ``):                   replace(goodUsage, `"s-1"`, `null`),
+		`{"type":"company","id":"acme","name":"Acme Ltd"}`:                                               goodLines[0],
+		`{"type":"group","company":"acme","id":12,"name":"Vans"}`:                                        goodLines[3],
+		replace(goodLines[0], `null`, `"GB"`):                                                            replace(goodLines[0], `null`, `"GB"`),
+		replace(goodSubscriber, `"dataNumber":null,`, ``):                                                goodSubscriber,
+		replace(goodSubscriber, `2024-01-01T00:00:00Z`, `2024-01-01`):                                    goodSubscriber,
+		replace(goodSubscriber, `2024-01-01T00:00:00Z`, `2024-01-01T01:00:00+0100`):                      goodSubscriber,
+		replace(goodLines[4], `View Subscriber`, `VIEW_SUBSCRIBER`):                                      goodLines[4],
+		replace(goodLines[8], `"sim","target":"4477"`, `"grouppr","target":12`):                          replace(goodLines[8], `"sim","target":"4477"`, `"grouppr","target":"12"`),
+		replace(goodLines[8], `"sim","target":"4477"`, `"company","target":null`):                        replace(goodLines[8], `"sim","target":"4477"`, `"company","target":""`),
+		replace(replace(goodProfile, `"counters":"DELTA",`, ``), `"direction":"MOBILE_TERMINATED",`, ``): goodProfile,
+		replace(goodProfile, `"Of the carrier"`, `null`):                                                 replace(goodProfile, `"description":"Of the carrier",`, ``),
+		replace(goodUsage, `"recordId":"r-1",`, ``):                                                      replace(goodUsage, `"r-1"`, `null`),
+		replace(goodUsage, `"sessionId":"s-1","sequence":0,`, ``):                                        replace(goodUsage, `"s-1"`, `null`),
 	} {
 		items, bad := readAll(t, bundle.NewReader(strings.NewReader(short)))
 		if bad != nil {

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/ascii"
+	"simgraph/domain/source"
 )
 
 // How much of a stream is stored at once: enough that a statement's own cost
@@ -82,6 +83,8 @@ func identify(item Item) (identity, bool) {
 		id.id = ascii.Lower(v.Email)
 	case domain.Firing:
 		id.id = identifyFiring(v)
+	case *source.Profile:
+		id.id = v.Name
 	case *domain.SessionImport:
 		id.id = v.ID()
 	case string:

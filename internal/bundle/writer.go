@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"simgraph/domain"
+	"simgraph/domain/source"
 )
 
 // Writer writes the lines of a bundle.
@@ -61,6 +62,8 @@ func recordOf(item Item) (any, error) {
 		return newSuppressionRecord(item.Company, v), nil
 	case domain.Firing:
 		return newFiringRecord(item.Company, v), nil
+	case *source.Profile:
+		return newProfileRecord(item.Company, v), nil
 	case *domain.SessionImport:
 		return newSessionRecord(item.Company, v), nil
 	case domain.UsageRecord:

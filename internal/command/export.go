@@ -30,8 +30,9 @@ func (Export) Help() string {
 	simgraph export --all --output fleet.ndjson
 
 The bundle holds the company as it is at one moment, with its usage ledger and
-the log of its alerts, and import restores it. Access keys, tokens, mails and
-the audit log are left out, as is usage that the ledger does not keep any more.`
+the log of its alerts, and import restores it. Access keys, tokens and secrets
+are left out, and so are sources, webhooks and clients of RADIUS; mails, the audit
+log, and usage that the ledger does not keep any more.`
 }
 
 // Run writes the bundle.

@@ -152,6 +152,7 @@ func stores(pool *sqlx.DB, log *slog.Logger) bundle.Stores {
 		Companies:  companies.New(pool),
 		Alerts:     db.NewVolumeAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
+		Profiles:   newSources(pool),
 		Usage:      newUsage(pool, log),
 		Audit:      audit.NewLog(pool),
 	}
