@@ -106,7 +106,7 @@ func TestABodyOfASourceIsRefusedByName(t *testing.T) {
 	if status, got := d.sendAs("good", "carrier", strings.NewReader(header+rows(0, 7000)), ""); status != 401 || !strings.Contains(got, "revoked") {
 		t.Error(status, got)
 	}
-	if n := d.booked(); n != 3000 {
+	if n := d.booked(); n != 5000 {
 		t.Errorf("%d records are booked: a revoked token ends a body after the batch", n)
 	}
 }
@@ -118,8 +118,8 @@ func TestABodyOfASourceEndsWithTheServer(t *testing.T) {
 	d.source("carrier")
 	in, out := io.Pipe()
 	go func() {
-		_, _ = io.WriteString(out, header+rows(0, 4000))
-		for n := 0; n < 3000 && t.Context().Err() == nil; {
+		_, _ = io.WriteString(out, header+rows(0, 6000))
+		for n := 0; n < 5000 && t.Context().Err() == nil; {
 			_ = d.pool.Get(&n, `SELECT count(*) FROM usage_records WHERE company_id = $1`, d.company)
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -129,7 +129,7 @@ func TestABodyOfASourceEndsWithTheServer(t *testing.T) {
 	if status != http.StatusServiceUnavailable || !strings.Contains(got, "the server stops") {
 		t.Error(status, got)
 	}
-	if n := d.booked(); n != 3000 {
+	if n := d.booked(); n != 5000 {
 		t.Errorf("%d records are booked", n)
 	}
 }

@@ -3,6 +3,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,9 @@ import (
 )
 
 const (
-	// batchSize bounds the records of a transaction, and those of a file that are read ahead.
-	batchSize = profile.MaxRecords
-	// batchBytes bounds the same records of a file in bytes.
+	// batchSize and batchBytes bound the records of a file in a transaction. As many are
+	// read ahead of it.
+	batchSize  = 5000
 	batchBytes = 4 << 20
 )
 
@@ -135,34 +136,57 @@ func (i *Intake) Take(ctx context.Context, of *source.Opened, body io.Reader, op
 		return total, err
 	}
 	b := &batch{}
-	flush := func() error {
-		err := i.book(ctx, of, b)
-		if err == nil {
-			total.Add(b.counts)
-			for n := range b.rejects {
-				if options.Rejected != nil {
-					options.Rejected(b.rejected[n], &b.rejects[n])
-				}
+	// booking is the batch before, which is booked while b is read.
+	var booking *batch
+	booked := make(chan error, 1)
+	settle := func() error {
+		if booking == nil {
+			return nil
+		}
+		done := booking
+		booking = nil
+		if err := <-booked; err != nil {
+			return err
+		}
+		total.Add(done.counts)
+		for n := range done.rejects {
+			if options.Rejected != nil {
+				options.Rejected(done.rejected[n], &done.rejects[n])
 			}
 		}
-		b = &batch{}
-		if err == nil && options.Stored != nil {
-			err = options.Stored()
+		if options.Stored != nil {
+			return options.Stored()
 		}
-		return err
+		return nil
+	}
+	flush := func() error {
+		if err := settle(); err != nil {
+			return err
+		}
+		full := b
+		booking, b = full, &batch{}
+		go func() { booked <- i.book(ctx, of, full) }()
+		return nil
 	}
 	limits := options.Limits.WithDefaults()
 	err = c.Each(body, limits, func(item profile.Item) error {
 		b.read(c, of, item, i.Now())
-		if len(b.items) < batchSize && b.bytes < batchBytes || limits.Records <= batchSize {
+		if len(booked) > 0 {
+			if err := settle(); err != nil {
+				return err
+			}
+		}
+		if len(b.items) < batchSize && b.bytes < batchBytes || limits.Records <= profile.MaxRecords {
 			return ctx.Err()
 		}
 		return flush()
 	})
-	if err != nil {
-		return total, err
+	if err == nil {
+		err = flush()
 	}
-	return total, flush()
+	// What could not be booked comes first: of that, the body must be taken again.
+	settled := settle()
+	return total, cmp.Or(settled, err)
 }
 
 // read adds an item.

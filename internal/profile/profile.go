@@ -43,15 +43,22 @@ var environment = func() *cel.Env {
 type Compiled struct {
 	source.Profile
 	fields []field
-	skip   cel.Program
+	skip   *expression
 	zone   *time.Location
 	// layouts are the date formats, as time has them.
 	layouts []string
 }
 
 type field struct {
-	name    source.Field
+	name source.Field
+	*expression
+}
+
+// expression is a compiled one.
+type expression struct {
 	program cel.Program
+	// selection is nil where it is more than that.
+	selection *selection
 }
 
 // Compile checks a profile.
@@ -66,11 +73,11 @@ func Compile(p source.Profile) (*Compiled, error) {
 		return nil, domain.Invalid("timeZone", "there is no time zone %.60q", p.TimeZone)
 	}
 	for i, f := range p.Fields {
-		program, err := compile(f.Expression, nil)
+		compiled, err := compile(f.Expression, nil)
 		if err != nil {
 			return nil, domain.At(domain.Item("fields", i), domain.Invalid("fields", "%s: %v", f.Field, err))
 		}
-		c.fields = append(c.fields, field{f.Field, program})
+		c.fields = append(c.fields, field{f.Field, compiled})
 	}
 	if p.Skip != "" {
 		if c.skip, err = compile(p.Skip, cel.BoolType); err != nil {
@@ -93,17 +100,17 @@ func Check(p source.Profile) error {
 	return err
 }
 
-// compile returns the program of an expression, which has to give the type unless that is
-// nil.
-func compile(expression string, of *cel.Type) (cel.Program, error) {
-	ast, issues := environment.Compile(expression)
+// compile compiles an expression, which has to give the type unless that is nil.
+func compile(text string, of *cel.Type) (*expression, error) {
+	ast, issues := environment.Compile(text)
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("the expression cannot be compiled: %s", oneLine(issues.Err()))
 	}
 	if of != nil && !ast.OutputType().IsExactType(of) && !ast.OutputType().IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("the expression gives %s, not %s", ast.OutputType(), of)
 	}
-	return environment.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost))
+	program, err := environment.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost))
+	return &expression{program, selectionOf(ast.NativeRep().Expr())}, err
 }
 
 func oneLine(err error) string {
@@ -117,9 +124,8 @@ var Skipped = domain.Invalid("", "the profile skips the record")
 // Read returns the usage record that a record of the sender stands for, without its Source.
 // now is the time of the ledger.
 func (c *Compiled) Read(record map[string]any, now time.Time) (domain.UsageRecord, error) {
-	vars := map[string]any{"r": record}
 	if c.skip != nil {
-		value, err := evaluate("skip", c.skip, vars)
+		value, err := c.skip.evaluate("skip", record)
 		if err != nil {
 			return domain.UsageRecord{}, err
 		}
@@ -129,7 +135,7 @@ func (c *Compiled) Read(record map[string]any, now time.Time) (domain.UsageRecor
 	}
 	values := reading{Compiled: c, now: now}
 	for _, f := range c.fields {
-		value, err := evaluate(string(f.name), f.program, vars)
+		value, err := f.evaluate(string(f.name), record)
 		if err != nil {
 			return domain.UsageRecord{}, err
 		}
@@ -140,8 +146,17 @@ func (c *Compiled) Read(record map[string]any, now time.Time) (domain.UsageRecor
 	return values.record()
 }
 
-func evaluate(name string, program cel.Program, vars map[string]any) (ref.Val, error) {
-	value, _, err := program.Eval(vars)
+func (e *expression) evaluate(name string, record map[string]any) (ref.Val, error) {
+	if e.selection != nil {
+		if value, ok := e.selection.find(record); ok {
+			return value, nil
+		}
+	}
+	return e.byProgram(name, record)
+}
+
+func (e *expression) byProgram(name string, record map[string]any) (ref.Val, error) {
+	value, _, err := e.program.Eval(map[string]any{"r": record})
 	if err != nil {
 		return nil, domain.Invalid(name, "%s: %.200s", name, oneLine(err))
 	}
@@ -184,7 +199,7 @@ func (r *reading) set(name source.Field, value ref.Val) (err error) {
 	default:
 		var text string
 		if text, err = textOf(name, value); err == nil {
-			*r.text(name) = text
+			*r.text(name) = strings.Clone(text) // it is a part of the whole record
 		}
 	}
 	return err

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -194,53 +193,11 @@ func parse(text jsontext.Value) Item {
 	if len(text) > maxRecord {
 		return unreadable(text, domain.Invalid("", "the record has more than %d bytes", maxRecord))
 	}
-	if depth(text) > maxDepth {
-		return unreadable(text, domain.Invalid("", "the record is nested deeper than %d levels", maxDepth))
-	}
 	item := Item{Text: string(text), Bytes: len(text)}
-	if err := json.Unmarshal(text, &item.Record, wholeNumbers); err != nil || item.Record == nil {
-		item.Err = domain.Invalid("", "the record is no JSON object")
+	if item.Record, item.Err = decode(item.Text); errors.Is(item.Err, errTooDeep) {
+		return unreadable(text, item.Err)
 	}
 	return item
-}
-
-// wholeNumbers keeps ids of 64 bits, which a float would round.
-var wholeNumbers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, value *any) error {
-	if d.PeekKind() != '0' {
-		return errors.ErrUnsupported // as it is otherwise
-	}
-	number, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	if n, err := strconv.ParseInt(string(number), 10, 64); err == nil {
-		*value = n
-		return nil
-	}
-	f, err := strconv.ParseFloat(string(number), 64)
-	*value = f
-	return err
-}))
-
-// depth is how deep well-formed JSON is nested.
-func depth(text []byte) (most int) {
-	now, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch b := text[i]; {
-		case quoted && b == '\\':
-			i++
-		case b == '"':
-			quoted = !quoted
-		case quoted:
-		case b == '{' || b == '[':
-			if now++; now > most {
-				most = now
-			}
-		case b == '}' || b == ']':
-			now--
-		}
-	}
-	return most
 }
 
 // eachLine reads NDJSON.
@@ -479,9 +436,8 @@ func (i *Item) AsText() string {
 
 // Parse reads a record that AsText wrote.
 func Parse(text string) (map[string]any, error) {
-	var record map[string]any
-	if err := json.Unmarshal([]byte(text), &record, wholeNumbers); err != nil || record == nil {
-		return nil, domain.Invalid("", "the record is no JSON object")
+	if !jsontext.Value(text).IsValid() {
+		return nil, errNoObject
 	}
-	return record, nil
+	return decode(text)
 }

@@ -34,6 +34,8 @@ type options struct {
 	// stream is the number of records of one stream to the program simgraph.
 	stream   int
 	simgraph string
+	// bodies is the number of records of a body that is read by a profile.
+	bodies int
 	// rebuilt is the number of records whose totals are rebuilt.
 	rebuilt int
 	// packets is how many of RADIUS memory is watched over.
@@ -44,7 +46,7 @@ type options struct {
 }
 
 // parts are what a run measures.
-var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "operations", "hostile", "rebuild", "messages"}
+var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "profiles", "operations", "hostile", "rebuild", "messages"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -98,6 +100,7 @@ func parse(args []string) (opt options, err error) {
 	flags.DurationVar(&opt.duration, "duration", 5*time.Second, "how long each kind of ingest is measured")
 	flags.StringVar(&opt.databaseURL, "database-url", "", "an empty database; default a private server in a temporary folder")
 	flags.IntVar(&opt.stream, "stream", 10_000_000, "number of records of one stream to the server; 0 for none")
+	flags.IntVar(&opt.bodies, "bodies", 100_000, "number of records of a body that is read by a profile; 0 for none")
 	flags.IntVar(&opt.rebuilt, "rebuilt", 5_000_000, "number of records whose totals are rebuilt")
 	flags.StringVar(&opt.simgraph, "simgraph", "./simgraph", "the server's program")
 	flags.IntVar(&opt.packets, "packets", 1_000_000, "number of RADIUS packets over which memory is watched; 0 for none")
@@ -148,7 +151,7 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 		return err
 	}
 	steps := map[string]func(context.Context) error{
-		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "operations": b.operations, "hostile": b.hostile, "rebuild": b.rebuild,
+		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "profiles": b.profiled, "operations": b.operations, "hostile": b.hostile, "rebuild": b.rebuild,
 		"messages": b.watched,
 	}
 	for _, part := range opt.parts {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"simgraph/db/access"
+	"simgraph/domain"
 )
 
 // streamSamples is how often the memory is read while a stream runs.
@@ -96,16 +97,19 @@ type streamLine struct {
 	IPAddress        netip.Addr `json:"ipAddress"`
 }
 
+func streamLineOf(r domain.UsageRecord) streamLine {
+	return streamLine{
+		r.Source, r.RecordID, r.PhysicalID, r.SessionID, r.Sequence, r.StartedAt, r.EndedAt,
+		r.MobileOriginated, r.MobileTerminated, r.Protocol, r.IPAddress,
+	}
+}
+
 func (b *bench) writeStream(to io.Writer) error {
 	buffered := bufio.NewWriter(to)
 	lines, records := json.NewEncoder(buffered), newSource(int(nextSource.Add(1)), b.subscribers, b.month.Start)
 	for range b.stream {
 		r := records.records(1)[0]
-		err := lines.Encode(streamLine{
-			r.Source, r.RecordID, r.PhysicalID, r.SessionID, r.Sequence, r.StartedAt, r.EndedAt,
-			r.MobileOriginated, r.MobileTerminated, r.Protocol, r.IPAddress,
-		})
-		if err != nil {
+		if err := lines.Encode(streamLineOf(r)); err != nil {
 			return err
 		}
 	}
