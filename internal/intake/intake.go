@@ -20,10 +20,12 @@ import (
 )
 
 const (
-	// batchSize and batchBytes bound the records of a file in a transaction. As many are
-	// read ahead of it.
+	// batchSize and batchBytes bound the records of a file in a transaction.
 	batchSize  = 5000
 	batchBytes = 4 << 20
+	// bookings bounds the batches of a file that are booked at a time: the database enters
+	// the records of one while it adds up the other.
+	bookings = 2
 )
 
 // Sources are what the intake keeps of sources.
@@ -45,9 +47,9 @@ var _ source.Intake = (*Intake)(nil)
 // Intake takes records.
 type Intake struct {
 	Sources Sources
-	// Usage books the records.
+	// Usage books the records, and calls placed when the next ones may begin.
 	Usage interface {
-		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)
+		RecordInTurn(ctx context.Context, scope domain.Scope, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error)
 	}
 	// Now is the clock of the ledger.
 	Now func() time.Time
@@ -96,6 +98,9 @@ type batch struct {
 	rejected []int
 	counts   source.Counts
 	bytes    int
+	// booked has the error of its booking; placed is closed when the next may begin.
+	booked chan error
+	placed chan struct{}
 }
 
 func (b *batch) reject(of *source.Opened, item profile.Item, isRecord bool, why error) {
@@ -108,8 +113,8 @@ type Options struct {
 	// Rejected is called with each record that was kept as a reject, and its place in the
 	// body, from 1; it may be nil.
 	Rejected func(place int, reject *source.Reject)
-	// Stored is called after each batch that was stored, and ends the body by an error; it
-	// may be nil.
+	// Stored is called after each batch that was stored, and before the next is booked. It
+	// ends the body by an error, and may be nil.
 	Stored func() error
 }
 
@@ -135,58 +140,86 @@ func (i *Intake) Take(ctx context.Context, of *source.Opened, body io.Reader, op
 	if err != nil {
 		return total, err
 	}
-	b := &batch{}
-	// booking is the batch before, which is booked while b is read.
-	var booking *batch
-	booked := make(chan error, 1)
-	settle := func() error {
-		if booking == nil {
-			return nil
-		}
-		done := booking
-		booking = nil
-		if err := <-booked; err != nil {
-			return err
-		}
-		total.Add(done.counts)
-		for n := range done.rejects {
-			if options.Rejected != nil {
-				options.Rejected(done.rejected[n], &done.rejects[n])
-			}
-		}
-		if options.Stored != nil {
-			return options.Stored()
-		}
-		return nil
-	}
-	flush := func() error {
-		if err := settle(); err != nil {
-			return err
-		}
-		full := b
-		booking, b = full, &batch{}
-		go func() { booked <- i.book(ctx, of, full) }()
-		return nil
-	}
+	t := &taking{Intake: i, ctx: ctx, of: of, Options: options, reading: &batch{}}
 	limits := options.Limits.WithDefaults()
 	err = c.Each(body, limits, func(item profile.Item) error {
-		b.read(c, of, item, i.Now())
-		if len(booked) > 0 {
-			if err := settle(); err != nil {
+		t.reading.read(c, of, item, i.Now())
+		if err := t.settle(func(b *batch) bool { return len(b.booked) > 0 }); err != nil {
+			return err
+		}
+		if len(t.reading.items) < batchSize && t.reading.bytes < batchBytes || limits.Records <= profile.MaxRecords {
+			return ctx.Err()
+		}
+		return t.flush()
+	})
+	if err == nil {
+		err = t.flush()
+	}
+	// What could not be booked comes first: of that, the body must be taken again.
+	settled := t.settle(func(*batch) bool { return true })
+	for _, left := range t.underWay {
+		<-left.booked
+	}
+	return t.total, cmp.Or(settled, err)
+}
+
+// taking is a body on its way. As many as two batches are booked while the next is read.
+type taking struct {
+	*Intake
+	Options
+	ctx      context.Context
+	of       *source.Opened
+	reading  *batch
+	underWay []*batch
+	total    source.Counts
+}
+
+// flush begins to book what was read, once its place after the batch before is certain.
+func (t *taking) flush() error {
+	if n := len(t.underWay); n > 0 {
+		<-t.underWay[n-1].placed
+		if err := t.settle(func(*batch) bool { return len(t.underWay) == bookings }); err != nil {
+			return err
+		}
+		if t.Stored != nil {
+			if err := t.Stored(); err != nil {
 				return err
 			}
 		}
-		if len(b.items) < batchSize && b.bytes < batchBytes || limits.Records <= profile.MaxRecords {
-			return ctx.Err()
-		}
-		return flush()
-	})
-	if err == nil {
-		err = flush()
 	}
-	// What could not be booked comes first: of that, the body must be taken again.
-	settled := settle()
-	return total, cmp.Or(settled, err)
+	full := t.reading
+	full.booked, full.placed = make(chan error, 1), make(chan struct{})
+	placed := sync.OnceFunc(func() { close(full.placed) })
+	t.underWay, t.reading = append(t.underWay, full), &batch{}
+	go func() {
+		defer placed()
+		full.booked <- t.book(t.ctx, t.of, full, placed)
+	}()
+	return nil
+}
+
+// settle reports what became of the batches under way, the first ones first, as long as the
+// condition is true of them.
+func (t *taking) settle(while func(*batch) bool) error {
+	for len(t.underWay) > 0 && while(t.underWay[0]) {
+		done := t.underWay[0]
+		t.underWay = t.underWay[1:]
+		if err := <-done.booked; err != nil {
+			return err
+		}
+		t.total.Add(done.counts)
+		for n := range done.rejects {
+			if t.Rejected != nil {
+				t.Rejected(done.rejected[n], &done.rejects[n])
+			}
+		}
+		if t.Stored != nil {
+			if err := t.Stored(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // read adds an item.
@@ -212,12 +245,12 @@ func (b *batch) read(c *profile.Compiled, of *source.Opened, item profile.Item, 
 }
 
 // book books a batch and keeps its rejects.
-func (i *Intake) book(ctx context.Context, of *source.Opened, b *batch) error {
+func (i *Intake) book(ctx context.Context, of *source.Opened, b *batch, placed func()) error {
 	if len(b.items) == 0 {
 		return nil
 	}
 	if len(b.records) > 0 {
-		results, err := i.record(ctx, domain.Whole(of.Company), b.records)
+		results, err := i.record(ctx, domain.Whole(of.Company), b.records, placed)
 		if err != nil {
 			return err
 		}
@@ -238,8 +271,10 @@ const (
 
 // record tries again while the database is out of reach: to book the same twice changes
 // nothing.
-func (i *Intake) record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error) {
-	return retry.WhileUnavailable(ctx, attempts, firstPause, func() ([]domain.Recorded, error) { return i.Usage.Record(ctx, scope, records) })
+func (i *Intake) record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error) {
+	return retry.WhileUnavailable(ctx, attempts, firstPause, func() ([]domain.Recorded, error) {
+		return i.Usage.RecordInTurn(ctx, scope, records, placed)
+	})
 }
 
 // Replay implements source.Intake. It goes on where a call that failed stopped: what was
@@ -298,7 +333,7 @@ func (i *Intake) again(ctx context.Context, of *source.Opened, c *profile.Compil
 	if len(records) == 0 {
 		return outcome, nil
 	}
-	results, err := i.record(ctx, domain.Whole(of.Company), records)
+	results, err := i.record(ctx, domain.Whole(of.Company), records, func() {})
 	for n, result := range results {
 		if add(&outcome.Counts, result.Status) {
 			outcome.Used = append(outcome.Used, from[n])
