@@ -27,7 +27,7 @@ var written = regexp.MustCompile("(?s)--data-urlencode 'query=(.*?)'\n|```graphq
 func TestOperationsOfTheDocumentsAreValid(t *testing.T) {
 	t.Parallel()
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
-	for _, name := range []string{"README.md", "docs/graphql.md", "docs/webhooks.md", "docs/commands.md", "docs/sources.md"} {
+	for _, name := range []string{"README.md", "docs/graphql.md", "docs/webhooks.md", "docs/commands.md", "docs/sources.md", "docs/connectors.md"} {
 		found := written.FindAllStringSubmatch(manual(t, name), -1)
 		if len(found) == 0 {
 			t.Errorf("%s has no operations", name)
