@@ -111,3 +111,61 @@ func TestACarrierUploadsBySFTP(t *testing.T) {
 		t.Error(found, err)
 	}
 }
+
+// What lies at a carrier's SFTP server is fetched by rclone, as the manual says. A file that is
+// copied again, because it is not in the folder any more, changes nothing; moved, it is gone
+// at the carrier.
+func TestRcloneFetchesFromACarrier(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("rclone"); err != nil {
+		t.Skip("this needs rclone: scripts/install-test-tools.sh installs it")
+	}
+	f := newFolder(t)
+	outbox := t.TempDir()
+	flags := sshd(t, outbox)
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const records = 10_000
+	for name, text := range map[string]string{"a.csv": rows(0, records/2), "b.csv": rows(records/2, records), "readme.txt": "nothing"} {
+		if err := os.WriteFile(filepath.Join(outbox, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetch := func(verb string) {
+		t.Helper()
+		remote := fmt.Sprintf(":sftp,host=127.0.0.1,port=%s,user=%s,key_file=%s,shell_type=none:%s", flags[len(flags)-1], me.Username, flags[2], outbox)
+		run(t, "rclone", "--config", "", verb, "--include", "*.csv", "--max-age", "3d", "--bwlimit", "500k", remote, f.path)
+	}
+	f.Settled = 2 * time.Second
+	takes := func(verb string, files int) {
+		t.Helper()
+		f.ahead.Add(int64(time.Second)) // a file that comes again is named by the time
+		fetched := make(chan struct{})
+		go func() {
+			defer close(fetched)
+			fetch(verb)
+		}()
+		taken := func() bool {
+			found, err := filepath.Glob(filepath.Join(f.path, "done", "*.csv"))
+			return err == nil && len(found) == files
+		}
+		for deadline := time.Now().Add(2 * time.Minute); !taken() && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+			f.look()
+		}
+		<-fetched
+		if up, down := f.booked(); !taken() || up != records || down != 2*records {
+			t.Errorf("%s: booked %d up and %d down", verb, up, down)
+		}
+	}
+	takes("copy", 2)
+	takes("copy", 4)
+	takes("move", 6)
+	if left, err := filepath.Glob(filepath.Join(outbox, "*")); err != nil || len(left) != 1 {
+		t.Error(left, err)
+	}
+	if failed, err := filepath.Glob(filepath.Join(f.path, "failed", "*")); err != nil || len(failed) > 0 {
+		t.Error(failed, err)
+	}
+}
