@@ -24,12 +24,12 @@ func (e feedElementResolver) ID(_ context.Context, of *model.FeedElement) (strin
 	return globalID("FeedElement", of.Identity), nil
 }
 
-func (r feedRejectResolver) ID(_ context.Context, of *model.FeedReject) (string, error) {
-	return globalID("FeedReject", of.FeedReject.ID()), nil
+func (r feedRejectResolver) ID(_ context.Context, of *domain.FeedReject) (string, error) {
+	return globalID("FeedReject", of.ID()), nil
 }
 
-func (w waitingUsageResolver) ID(_ context.Context, of *model.WaitingUsage) (string, error) {
-	return globalID("WaitingUsage", of.WaitingUsage.ID()), nil
+func (w waitingUsageResolver) ID(_ context.Context, of *domain.WaitingUsage) (string, error) {
+	return globalID("WaitingUsage", of.ID()), nil
 }
 
 func (e feedElementResolver) OpenSessions(ctx context.Context, of *model.FeedElement) (*int32, error) {
@@ -84,13 +84,16 @@ func (g *Graph) elementNodes(ctx context.Context, scope domain.Scope, ids []stri
 
 func (g *Graph) rejectNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	found, err := g.Feed.FindRejects(ctx, scope, ids)
-	return shownNodes(found, model.NewFeedReject), err
+	return shownNodes(found, itself), err
 }
 
 func (g *Graph) waitingNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	found, err := g.Feed.FindWaiting(ctx, scope, ids)
-	return shownNodes(found, model.NewWaitingUsage), err
+	return shownNodes(found, itself), err
 }
+
+// itself shows an object as it is.
+func itself[T any](of T) T { return of }
 
 // shownNodes are objects by their ids, as the graph shows them.
 func shownNodes[T, S any](found map[string]T, show func(T) S) map[string]model.Node {

@@ -11,6 +11,33 @@ import (
 	"simgraph/graph/generated"
 )
 
+// What a field shows as null is what eq: null finds, in the order where null is the lowest.
+func TestTheNullOfAnAnswerIsTheNullOfAFilter(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.pool.MustExec(`UPDATE subscribers SET nickname = '' WHERE key % 3 = 0`)
+	for _, field := range []string{"nickname", "imsi"} {
+		found := s.mustAsk(t, `{
+  all: subscribers(first: 100, orderBy: [{field: `+strings.ToUpper(field)+`}], filter: {isBarred: {eq: false}}) {nodes {value: `+field+`}}
+  none: subscribers(filter: {`+field+`: {eq: null}, isBarred: {eq: false}}) {totalCount}
+  some: subscribers(filter: {`+field+`: {ne: null}, isBarred: {eq: false}}) {totalCount}
+}`)
+		nulls := 0
+		for i, node := range found.at("all", "nodes").([]any) {
+			value := node.(map[string]any)["value"]
+			if value == nil && nulls == i {
+				nulls++
+			} else if value == nil || value == "" {
+				t.Errorf("%s: %v stands at %d, after %d of null", field, value, i, nulls)
+			}
+		}
+		none, some := found.at("none", "totalCount").(float64), found.at("some", "totalCount").(float64)
+		if nulls == 0 || int(none) != nulls || some == 0 || int(none+some) < len(found.at("all", "nodes").([]any)) {
+			t.Errorf("%s: %d are null, eq: null finds %v, ne: null %v", field, nulls, none, some)
+		}
+	}
+}
+
 // What is empty matches nothing or is refused; it never matches the whole fleet by
 // accident.
 func TestAnEmptyConditionNeverMeansEverythingByAccident(t *testing.T) {

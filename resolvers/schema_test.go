@@ -24,6 +24,21 @@ func TestEachMutationTakesOneInput(t *testing.T) {
 	}
 }
 
+// TestNoneIsNullAndNoEmptyText holds fields to one way to answer that there is no value.
+func TestNoneIsNullAndNoEmptyText(t *testing.T) {
+	t.Parallel()
+	for name, def := range schemaOf().Types {
+		if def.Kind != ast.Object && def.Kind != ast.Interface || strings.HasPrefix(name, "__") {
+			continue
+		}
+		for _, field := range def.Fields {
+			if field.Type.String() == "String!" && strings.Contains(field.Description, "empty") {
+				t.Errorf("%s.%s must be nullable: %q", name, field.Name, field.Description)
+			}
+		}
+	}
+}
+
 // TestConnectionsAreConnections holds all of them to the form that Relay defines.
 func TestConnectionsAreConnections(t *testing.T) {
 	t.Parallel()

@@ -29,9 +29,9 @@ var (
 		func(g *Graph) counter { return g.Sessions.Count })
 	feedElements = listingPages(func(g *Graph) lister[*domain.FeedElement] { return g.Feed.Elements }, model.NewFeedElement,
 		func(g *Graph) counter { return g.Feed.CountElements })
-	feedRejects = listingPages(func(g *Graph) lister[*domain.FeedReject] { return g.Feed.Rejects }, model.NewFeedReject,
+	feedRejects = listingPages(func(g *Graph) lister[*domain.FeedReject] { return g.Feed.Rejects }, itself,
 		func(g *Graph) counter { return g.Feed.CountRejects })
-	waitingUsage = listingPages(func(g *Graph) lister[*domain.WaitingUsage] { return g.Feed.Waiting }, model.NewWaitingUsage,
+	waitingUsage = listingPages(func(g *Graph) lister[*domain.WaitingUsage] { return g.Feed.Waiting }, itself,
 		func(g *Graph) counter { return g.Feed.CountWaiting })
 	openSessions         = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.OpenSessions })
 	incompleteSessions   = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.IncompleteSessions })

@@ -17,6 +17,7 @@
 //     @total   the length of the whole list: for X-Total-Count and Link
 //     @must    where this is null, what the path names is not there: 404
 //     @absent  leave the field out when it is null
+//     @empty   write a text that is null as ""
 //     @one     put the value into an array of one
 //     @number  write a BigInt as a JSON integer
 //     @lower   write an enum in lower case

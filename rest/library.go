@@ -28,12 +28,12 @@ type library struct {
 // marks say how the value of a field is written into the answer: see the
 // package's documentation.
 type marks struct {
-	body, must, total, absent, one, number, lower, more, next bool
+	body, must, total, absent, empty, one, number, lower, more, next bool
 }
 
 func (m *marks) byName(name string) *bool {
 	return map[string]*bool{
-		"body": &m.body, "must": &m.must, "total": &m.total, "absent": &m.absent, "one": &m.one,
+		"body": &m.body, "must": &m.must, "total": &m.total, "absent": &m.absent, "empty": &m.empty, "one": &m.one,
 		"number": &m.number, "lower": &m.lower, "more": &m.more, "next": &m.next,
 	}[name]
 }

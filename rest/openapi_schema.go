@@ -111,7 +111,7 @@ func (e *endpoint) bodySchema() object {
 // value is the schema of a field as the marks let it be written.
 func (d *describer) value(o *outline) object {
 	t := o.definition.Type
-	if o.absent || o.body || onlyWithError(o.definition) {
+	if o.absent || o.empty || o.body || onlyWithError(o.definition) {
 		t = nonNull(t)
 	}
 	s := d.typed(o, t)
@@ -120,6 +120,9 @@ func (d *describer) value(o *outline) object {
 	}
 	if _, isReference := s["$ref"]; !isReference {
 		s["description"] = o.definition.Description
+		if o.empty {
+			s["description"] = o.definition.Description + " Empty for none."
+		}
 	}
 	return s
 }

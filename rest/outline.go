@@ -68,7 +68,7 @@ func (l *library) outlineField(o *outline, f *ast.Field) error {
 
 // settle works out plain and found, from the leaves up.
 func (o *outline) settle() {
-	o.plain = !o.number && !o.lower
+	o.plain = !o.empty && !o.number && !o.lower
 	o.found = o.body || o.total || o.more || o.next
 	for _, field := range o.fields {
 		field.settle()

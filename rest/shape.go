@@ -115,6 +115,9 @@ func (s *shaper) value(o *outline) error {
 // leaf writes a value without fields. What it lowers and unquotes has no
 // escapes: names of enums, and digits.
 func (s *shaper) leaf(o *outline, value []byte) {
+	if o.empty && string(value) == "null" {
+		value = []byte(`""`)
+	}
 	if o.number {
 		value = bytes.Trim(value, `"`)
 	}

@@ -45,6 +45,8 @@ func TestMarksShapeTheAnswer(t *testing.T) {
 		{"absent last", `thing @body { name size @absent }`, `{"thing":{"name":"a","size":null}}`, `{"name":"a"}`},
 		{"absent all", `thing @body { name @absent size @absent }`, `{"thing":{"name":null,"size":null}}`, `{}`},
 		{"absent but there", `thing @body { name @absent }`, `{"thing":{"name":"null"}}`, `{"name":"null"}`},
+		{"empty", `thing @body { name @empty }`, `{"thing":{"name":null}}`, `{"name":""}`},
+		{"empty but there", `thing @body { name @empty inner { name @empty } }`, `{"thing":{"name":"null","inner":{"name":null}}}`, `{"name":"null","inner":{"name":""}}`},
 		{"number", `thing @body { size @number }`, `{"thing":{"size":"9223372036854775807"}}`, `{"size":9223372036854775807}`},
 		{"number null", `thing @body { size @number }`, `{"thing":{"size":null}}`, `{"size":null}`},
 		{"numbers", `thing @body { sizes @number }`, `{"thing":{"sizes":["1","-2"]}}`, `{"sizes":[1,-2]}`},

@@ -14,3 +14,5 @@ var CompileFilter = compileFilter
 type FilterColumn = filterColumn
 
 func NewColumn(sql, masked string) FilterColumn { return filterColumn{sql: sql, masked: masked} }
+
+func NewTextColumn(sql string) FilterColumn { return filterColumn{sql: sql, notNull: true} }

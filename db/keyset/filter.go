@@ -23,6 +23,8 @@ type filterColumn struct {
 	sum *Sum
 	// uuid says that sql is of that type.
 	uuid bool
+	// notNull says that sql is never NULL: a text without a value is "".
+	notNull bool
 }
 
 // compileFilter returns the condition of a WHERE that e stands for, in parentheses
@@ -106,11 +108,12 @@ func (f filterSQL) comparison(c query.Comparison, col filterColumn, negated bool
 func (f filterSQL) typed(c query.Comparison, col filterColumn) (condition string, nullable bool) {
 	switch {
 	case !col.uuid:
-		return f.positive(c, col.sql)
+		return f.positive(c, col)
 	case c.Op == query.Eq, c.Op == query.Ne, c.Op == query.In:
 		return f.equalUUID(c, col.sql)
 	}
-	return f.positive(c, "("+col.sql+"::text)")
+	col.sql = "(" + col.sql + "::text)"
+	return f.positive(c, col)
 }
 
 // equalUUID compares with the values as UUIDs, so that an index on the column fits. A
@@ -137,13 +140,13 @@ func (f filterSQL) equalUUID(c query.Comparison, col string) (condition string, 
 
 // positive returns the condition of the comparison, of its opposite for ne, and
 // reports whether it is NULL where the field is.
-func (f filterSQL) positive(c query.Comparison, col string) (condition string, nullable bool) {
-	first := c.Values[0]
+func (f filterSQL) positive(c query.Comparison, column filterColumn) (condition string, nullable bool) {
+	first, col := c.Values[0], column.sql
 	switch {
 	case c.Field.Type == query.Set:
 		return pg.Fill(col, "values", f.array(c.Field.Type, c.Values)), false
 	case c.Op == query.Eq, c.Op == query.Ne, c.Op == query.In:
-		return f.equal(c, col)
+		return f.equal(c, column)
 	case first.Null:
 		return "FALSE", false
 	case c.Op == query.Like:
@@ -173,11 +176,14 @@ func (f filterSQL) ordered(op query.Op, col string, at query.Interval) string {
 }
 
 // equal compares whether the field has one of the values.
-func (f filterSQL) equal(c query.Comparison, col string) (condition string, nullable bool) {
+func (f filterSQL) equal(c query.Comparison, column filterColumn) (condition string, nullable bool) {
 	var alternatives []string
 	var values []query.Value
+	col := column.sql
 	for _, v := range c.Values {
 		switch {
+		case v.Null && column.notNull && c.Field.Type == query.Text:
+			alternatives = append(alternatives, col+" = ''")
 		case v.Null:
 			alternatives = append(alternatives, col+" IS NULL")
 		case c.Field.Type == query.Time:

@@ -28,6 +28,8 @@ type filterRow struct {
 	// Hidden rows mask Tariff and Fee; null is not hidden.
 	Hidden *bool
 	Tags   []string
+	// Note is never NULL: "" is its null.
+	Note string
 }
 
 // What rows hold and filters ask for: few values, so that they meet, and such as
@@ -60,6 +62,9 @@ func filterRows() []filterRow {
 			ID: i, Name: some(random, someTexts), Bytes: some(random, someInts), Small: some(random, someSmall),
 			Signal: some(random, someNumbers), Online: some(random, []bool{false, true}), At: some(random, someTimes),
 			Tariff: some(random, someTexts[:4]), Fee: some(random, someSmall), Hidden: some(random, []bool{false, true}),
+		}
+		if note := some(random, someTexts[:4]); note != nil {
+			rows[i].Note = *note
 		}
 		for _, tag := range someTags {
 			if random.IntN(3) == 0 {
@@ -222,6 +227,9 @@ func equals(field query.Field, row filterRow, v query.Value) bool {
 		return slices.Contains(row.Tags, v.Text)
 	}
 	value := fieldOf(field.Name, row)
+	if field.Name == "note" && v.Null {
+		return value == ""
+	}
 	if value == nil || v.Null {
 		return value == nil && v.Null
 	}
@@ -245,6 +253,8 @@ func fieldOf(field string, row filterRow) any {
 		return orNil(row.At)
 	case "tariff":
 		return orNil(row.Tariff)
+	case "note":
+		return row.Note
 	}
 	return orNil(row.Fee)
 }

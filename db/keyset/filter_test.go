@@ -24,6 +24,7 @@ var filterFields = query.NewFields(
 	query.Field{Name: "tariff", Type: query.Text},
 	query.Field{Name: "fee", Type: query.Integer},
 	query.Field{Name: "tags", Type: query.Set, NFC: true},
+	query.Field{Name: "note", Type: query.Text},
 )
 
 // filterColumn hides tariff and fee of the rows that are hidden.
@@ -33,6 +34,9 @@ func filterColumn(field string) keyset.FilterColumn {
 		return keyset.NewColumn("r."+field, "r.hidden")
 	case "tags":
 		return keyset.NewColumn("EXISTS (SELECT FROM row_tags t WHERE t.id = r.id AND t.tag = ANY({values}))", "")
+	}
+	if field == "note" {
+		return keyset.NewTextColumn("r.note")
 	}
 	return keyset.NewColumn("r."+field, "")
 }
@@ -59,6 +63,9 @@ func TestFilterSQL(t *testing.T) {
 		{"not not name eq x", `(r.name = $2::text)`, 1},
 		{"name eq null", `(r.name IS NULL)`, 0},
 		{"name ne null", `(NOT (r.name IS NULL))`, 0},
+		{"note eq null", `(r.note = '')`, 0},
+		{"note ne null", `(NOT (r.note = ''))`, 0},
+		{"note in (a, null)", `(r.note = '' OR r.note = $2::text)`, 1},
 		{"name gt null", `(FALSE)`, 0},
 		{"name in (a, b, null)", `(r.name IS NULL OR r.name = ANY($2::text[]))`, 1},
 		{"bytes in (1, 2)", `(r.bytes = ANY($2::bigint[]))`, 1},
@@ -202,13 +209,13 @@ func newFilterTable(t *testing.T, rows []filterRow) filterTable {
 	table.MustExec(`
 CREATE TABLE rows (
   id int PRIMARY KEY, name text COLLATE "C", bytes bigint, small int, signal numeric, online boolean, at timestamptz,
-  tariff text COLLATE "C", fee int, hidden boolean
+  tariff text COLLATE "C", fee int, hidden boolean, note text COLLATE "C" NOT NULL
 );
 CREATE TABLE row_tags (id int, tag text COLLATE "C")`)
 	for _, row := range rows {
 		_, err := table.NamedExec(`
-INSERT INTO rows (id, name, bytes, small, signal, online, at, tariff, fee, hidden)
-VALUES (:id, :name, :bytes, :small, CAST(:signal AS numeric), :online, :at, :tariff, :fee, :hidden)`, row)
+INSERT INTO rows (id, name, bytes, small, signal, online, at, tariff, fee, hidden, note)
+VALUES (:id, :name, :bytes, :small, CAST(:signal AS numeric), :online, :at, :tariff, :fee, :hidden, :note)`, row)
 		if err != nil {
 			t.Fatal(err)
 		}

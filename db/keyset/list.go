@@ -105,7 +105,7 @@ func (l *List) Filter(e query.Expr) string {
 			return filterColumn{sum: c.Sum}
 		}
 		c := l.Column(field)
-		return filterColumn{sql: c.SQL, masked: c.Masked, uuid: c.UUID}
+		return filterColumn{sql: c.SQL, masked: c.Masked, uuid: c.UUID, notNull: !c.Nullable}
 	}, &l.Args)
 }
 

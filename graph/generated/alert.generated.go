@@ -1192,10 +1192,10 @@ func (ec *executionContext) _VolumeAlert_target(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_VolumeAlert_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2780,7 +2780,7 @@ func (ec *executionContext) _VolumeAlert(ctx context.Context, sel ast.SelectionS
 			}
 		case "target":
 			out.Values[i] = ec._VolumeAlert_target(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "lowerThreshold":

@@ -473,10 +473,10 @@ func (ec *executionContext) _VolumeLogEntry_target(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_VolumeLogEntry_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1277,7 +1277,7 @@ func (ec *executionContext) _VolumeLogEntry(ctx context.Context, sel ast.Selecti
 			}
 		case "target":
 			out.Values[i] = ec._VolumeLogEntry_target(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "text":

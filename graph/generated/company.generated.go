@@ -24,8 +24,8 @@ type CompanyResolver interface {
 	CurrentPeriod(ctx context.Context, obj *domain.Company) (*domain.Period, error)
 	Fleet(ctx context.Context, obj *domain.Company) (*domain.FleetCounts, error)
 	FeedElements(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.FeedElement], error)
-	FeedRejects(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.FeedReject], error)
-	WaitingUsage(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.WaitingUsage], error)
+	FeedRejects(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.FeedReject], error)
+	WaitingUsage(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.WaitingUsage], error)
 	Sessions(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.Session], error)
 	Usage(ctx context.Context, obj *domain.Company, start *time.Time, end *time.Time) (*model.Usage, error)
 	UsageSources(ctx context.Context, obj *domain.Company) ([]*domain.UsageSource, error)
@@ -592,11 +592,11 @@ func (ec *executionContext) _Company_feedRejects(ctx context.Context, field grap
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW"})
 				if err != nil {
-					var zeroVal *model.Connection[*model.FeedReject]
+					var zeroVal *model.Connection[*domain.FeedReject]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.Connection[*model.FeedReject]
+					var zeroVal *model.Connection[*domain.FeedReject]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -605,7 +605,7 @@ func (ec *executionContext) _Company_feedRejects(ctx context.Context, field grap
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.FeedReject]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.FeedReject]) graphql.Marshaler {
 			return ec.marshalOFeedRejectConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -654,11 +654,11 @@ func (ec *executionContext) _Company_waitingUsage(ctx context.Context, field gra
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW"})
 				if err != nil {
-					var zeroVal *model.Connection[*model.WaitingUsage]
+					var zeroVal *model.Connection[*domain.WaitingUsage]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal *model.Connection[*model.WaitingUsage]
+					var zeroVal *model.Connection[*domain.WaitingUsage]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -667,7 +667,7 @@ func (ec *executionContext) _Company_waitingUsage(ctx context.Context, field gra
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.WaitingUsage]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.WaitingUsage]) graphql.Marshaler {
 			return ec.marshalOWaitingUsageConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,

@@ -194,10 +194,10 @@ func (ec *executionContext) _ConditionAlert_target(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionAlert_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -872,10 +872,10 @@ func (ec *executionContext) _ConditionExplanation_source(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionExplanation_source(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -895,10 +895,10 @@ func (ec *executionContext) _ConditionExplanation_nas(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionExplanation_nas(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1307,10 +1307,10 @@ func (ec *executionContext) _ConditionLogEntry_target(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1453,10 +1453,10 @@ func (ec *executionContext) _ConditionLogEntry_source(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_source(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1476,10 +1476,10 @@ func (ec *executionContext) _ConditionLogEntry_nas(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_nas(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1591,10 +1591,10 @@ func (ec *executionContext) _ConditionLogEntry_before(ctx context.Context, field
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1614,10 +1614,10 @@ func (ec *executionContext) _ConditionLogEntry_after(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ConditionLogEntry_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2418,7 +2418,7 @@ func (ec *executionContext) _ConditionAlert(ctx context.Context, sel ast.Selecti
 			}
 		case "target":
 			out.Values[i] = ec._ConditionAlert_target(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "kind":
@@ -2967,12 +2967,12 @@ func (ec *executionContext) _ConditionExplanation(ctx context.Context, sel ast.S
 			}
 		case "source":
 			out.Values[i] = ec._ConditionExplanation_source(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "nas":
 			out.Values[i] = ec._ConditionExplanation_nas(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "knownUntil":
@@ -3273,7 +3273,7 @@ func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.Sele
 			}
 		case "target":
 			out.Values[i] = ec._ConditionLogEntry_target(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "text":
@@ -3359,12 +3359,12 @@ func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.Sele
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "source":
 			out.Values[i] = ec._ConditionLogEntry_source(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "nas":
 			out.Values[i] = ec._ConditionLogEntry_nas(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "since":
@@ -3422,12 +3422,12 @@ func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.Sele
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "before":
 			out.Values[i] = ec._ConditionLogEntry_before(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "after":
 			out.Values[i] = ec._ConditionLogEntry_after(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "resolves":

@@ -268,10 +268,10 @@ func (ec *executionContext) _AlertDelivery_lastError(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_AlertDelivery_lastError(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -727,10 +727,10 @@ func (ec *executionContext) _MailDelivery_lastError(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_MailDelivery_lastError(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -902,7 +902,7 @@ func (ec *executionContext) _AlertDelivery(ctx context.Context, sel ast.Selectio
 			}
 		case "lastError":
 			out.Values[i] = ec._AlertDelivery_lastError(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
@@ -1190,7 +1190,7 @@ func (ec *executionContext) _MailDelivery(ctx context.Context, sel ast.Selection
 			}
 		case "lastError":
 			out.Values[i] = ec._MailDelivery_lastError(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:

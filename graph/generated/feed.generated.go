@@ -25,10 +25,10 @@ type FeedElementResolver interface {
 	IncompleteSessions(ctx context.Context, obj *model.FeedElement) (*int32, error)
 }
 type FeedRejectResolver interface {
-	ID(ctx context.Context, obj *model.FeedReject) (string, error)
+	ID(ctx context.Context, obj *domain.FeedReject) (string, error)
 }
 type WaitingUsageResolver interface {
-	ID(ctx context.Context, obj *model.WaitingUsage) (string, error)
+	ID(ctx context.Context, obj *domain.WaitingUsage) (string, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -97,8 +97,8 @@ func (ec *executionContext) _FeedElement_nas(ctx context.Context, field graphql.
 			return obj.NAS, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
 		false,
@@ -534,7 +534,7 @@ func (ec *executionContext) fieldContext_FeedPackets_lastAt(_ context.Context, f
 	return graphql.NewScalarFieldContext("FeedPackets", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _FeedReject_id(ctx context.Context, field graphql.CollectedField, obj *model.FeedReject) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedReject_id(ctx context.Context, field graphql.CollectedField, obj *domain.FeedReject) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -557,7 +557,7 @@ func (ec *executionContext) fieldContext_FeedReject_id(_ context.Context, field 
 	return graphql.NewScalarFieldContext("FeedReject", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _FeedReject_source(ctx context.Context, field graphql.CollectedField, obj *model.FeedReject) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedReject_source(ctx context.Context, field graphql.CollectedField, obj *domain.FeedReject) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -580,7 +580,7 @@ func (ec *executionContext) fieldContext_FeedReject_source(_ context.Context, fi
 	return graphql.NewScalarFieldContext("FeedReject", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _FeedReject_nas(ctx context.Context, field graphql.CollectedField, obj *model.FeedReject) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedReject_nas(ctx context.Context, field graphql.CollectedField, obj *domain.FeedReject) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -592,8 +592,8 @@ func (ec *executionContext) _FeedReject_nas(ctx context.Context, field graphql.C
 			return obj.NAS, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
 		false,
@@ -603,7 +603,7 @@ func (ec *executionContext) fieldContext_FeedReject_nas(_ context.Context, field
 	return graphql.NewScalarFieldContext("FeedReject", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _FeedReject_reason(ctx context.Context, field graphql.CollectedField, obj *model.FeedReject) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedReject_reason(ctx context.Context, field graphql.CollectedField, obj *domain.FeedReject) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -626,7 +626,7 @@ func (ec *executionContext) fieldContext_FeedReject_reason(_ context.Context, fi
 	return graphql.NewScalarFieldContext("FeedReject", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _FeedReject_requests(ctx context.Context, field graphql.CollectedField, obj *model.FeedReject) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedReject_requests(ctx context.Context, field graphql.CollectedField, obj *domain.FeedReject) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -649,7 +649,7 @@ func (ec *executionContext) fieldContext_FeedReject_requests(_ context.Context, 
 	return graphql.NewScalarFieldContext("FeedReject", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
-func (ec *executionContext) _FeedReject_firstAt(ctx context.Context, field graphql.CollectedField, obj *model.FeedReject) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedReject_firstAt(ctx context.Context, field graphql.CollectedField, obj *domain.FeedReject) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -672,7 +672,7 @@ func (ec *executionContext) fieldContext_FeedReject_firstAt(_ context.Context, f
 	return graphql.NewScalarFieldContext("FeedReject", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _FeedReject_lastAt(ctx context.Context, field graphql.CollectedField, obj *model.FeedReject) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedReject_lastAt(ctx context.Context, field graphql.CollectedField, obj *domain.FeedReject) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -695,7 +695,7 @@ func (ec *executionContext) fieldContext_FeedReject_lastAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("FeedReject", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _FeedReject_example(ctx context.Context, field graphql.CollectedField, obj *model.FeedReject) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedReject_example(ctx context.Context, field graphql.CollectedField, obj *domain.FeedReject) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -718,7 +718,7 @@ func (ec *executionContext) fieldContext_FeedReject_example(_ context.Context, f
 	return graphql.NewScalarFieldContext("FeedReject", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _FeedRejectConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.FeedReject]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedRejectConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.FeedReject]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -730,7 +730,7 @@ func (ec *executionContext) _FeedRejectConnection_edges(ctx context.Context, fie
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.FeedReject]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*domain.FeedReject]) graphql.Marshaler {
 			return ec.marshalNFeedRejectEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -750,7 +750,7 @@ func (ec *executionContext) fieldContext_FeedRejectConnection_edges(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _FeedRejectConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.FeedReject]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedRejectConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.FeedReject]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -762,8 +762,8 @@ func (ec *executionContext) _FeedRejectConnection_nodes(ctx context.Context, fie
 			return obj.Nodes(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.FeedReject) graphql.Marshaler {
-			return ec.marshalNFeedReject2ᚕᚖsimgraphᚋgraphᚋmodelᚐFeedRejectᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.FeedReject) graphql.Marshaler {
+			return ec.marshalNFeedReject2ᚕᚖsimgraphᚋdomainᚐFeedRejectᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -782,7 +782,7 @@ func (ec *executionContext) fieldContext_FeedRejectConnection_nodes(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _FeedRejectConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.FeedReject]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedRejectConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.FeedReject]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -814,7 +814,7 @@ func (ec *executionContext) fieldContext_FeedRejectConnection_pageInfo(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _FeedRejectConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.FeedReject]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedRejectConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.FeedReject]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -837,7 +837,7 @@ func (ec *executionContext) fieldContext_FeedRejectConnection_totalCount(_ conte
 	return graphql.NewScalarFieldContext("FeedRejectConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _FeedRejectEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.FeedReject]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedRejectEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.FeedReject]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -860,7 +860,7 @@ func (ec *executionContext) fieldContext_FeedRejectEdge_cursor(_ context.Context
 	return graphql.NewScalarFieldContext("FeedRejectEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _FeedRejectEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.FeedReject]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FeedRejectEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.FeedReject]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -872,8 +872,8 @@ func (ec *executionContext) _FeedRejectEdge_node(ctx context.Context, field grap
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.FeedReject) graphql.Marshaler {
-			return ec.marshalNFeedReject2ᚖsimgraphᚋgraphᚋmodelᚐFeedReject(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.FeedReject) graphql.Marshaler {
+			return ec.marshalNFeedReject2ᚖsimgraphᚋdomainᚐFeedReject(ctx, selections, v)
 		},
 		true,
 		true,
@@ -892,7 +892,7 @@ func (ec *executionContext) fieldContext_FeedRejectEdge_node(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _WaitingUsage_id(ctx context.Context, field graphql.CollectedField, obj *model.WaitingUsage) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsage_id(ctx context.Context, field graphql.CollectedField, obj *domain.WaitingUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -915,7 +915,7 @@ func (ec *executionContext) fieldContext_WaitingUsage_id(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("WaitingUsage", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsage_source(ctx context.Context, field graphql.CollectedField, obj *model.WaitingUsage) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsage_source(ctx context.Context, field graphql.CollectedField, obj *domain.WaitingUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -938,7 +938,7 @@ func (ec *executionContext) fieldContext_WaitingUsage_source(_ context.Context, 
 	return graphql.NewScalarFieldContext("WaitingUsage", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsage_physicalId(ctx context.Context, field graphql.CollectedField, obj *model.WaitingUsage) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsage_physicalId(ctx context.Context, field graphql.CollectedField, obj *domain.WaitingUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -950,8 +950,8 @@ func (ec *executionContext) _WaitingUsage_physicalId(ctx context.Context, field 
 			return obj.PhysicalID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
 		false,
@@ -961,7 +961,7 @@ func (ec *executionContext) fieldContext_WaitingUsage_physicalId(_ context.Conte
 	return graphql.NewScalarFieldContext("WaitingUsage", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsage_imsi(ctx context.Context, field graphql.CollectedField, obj *model.WaitingUsage) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsage_imsi(ctx context.Context, field graphql.CollectedField, obj *domain.WaitingUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -973,8 +973,8 @@ func (ec *executionContext) _WaitingUsage_imsi(ctx context.Context, field graphq
 			return obj.IMSI, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
 		false,
@@ -984,7 +984,7 @@ func (ec *executionContext) fieldContext_WaitingUsage_imsi(_ context.Context, fi
 	return graphql.NewScalarFieldContext("WaitingUsage", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsage_msisdn(ctx context.Context, field graphql.CollectedField, obj *model.WaitingUsage) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsage_msisdn(ctx context.Context, field graphql.CollectedField, obj *domain.WaitingUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -996,8 +996,8 @@ func (ec *executionContext) _WaitingUsage_msisdn(ctx context.Context, field grap
 			return obj.MSISDN, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1007,7 +1007,7 @@ func (ec *executionContext) fieldContext_WaitingUsage_msisdn(_ context.Context, 
 	return graphql.NewScalarFieldContext("WaitingUsage", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsage_records(ctx context.Context, field graphql.CollectedField, obj *model.WaitingUsage) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsage_records(ctx context.Context, field graphql.CollectedField, obj *domain.WaitingUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1030,7 +1030,7 @@ func (ec *executionContext) fieldContext_WaitingUsage_records(_ context.Context,
 	return graphql.NewScalarFieldContext("WaitingUsage", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsage_bytes(ctx context.Context, field graphql.CollectedField, obj *model.WaitingUsage) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsage_bytes(ctx context.Context, field graphql.CollectedField, obj *domain.WaitingUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1053,7 +1053,7 @@ func (ec *executionContext) fieldContext_WaitingUsage_bytes(_ context.Context, f
 	return graphql.NewScalarFieldContext("WaitingUsage", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsage_firstAt(ctx context.Context, field graphql.CollectedField, obj *model.WaitingUsage) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsage_firstAt(ctx context.Context, field graphql.CollectedField, obj *domain.WaitingUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1076,7 +1076,7 @@ func (ec *executionContext) fieldContext_WaitingUsage_firstAt(_ context.Context,
 	return graphql.NewScalarFieldContext("WaitingUsage", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsage_lastAt(ctx context.Context, field graphql.CollectedField, obj *model.WaitingUsage) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsage_lastAt(ctx context.Context, field graphql.CollectedField, obj *domain.WaitingUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1099,7 +1099,7 @@ func (ec *executionContext) fieldContext_WaitingUsage_lastAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("WaitingUsage", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsageConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.WaitingUsage]) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsageConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.WaitingUsage]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1111,7 +1111,7 @@ func (ec *executionContext) _WaitingUsageConnection_edges(ctx context.Context, f
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.WaitingUsage]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*domain.WaitingUsage]) graphql.Marshaler {
 			return ec.marshalNWaitingUsageEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -1131,7 +1131,7 @@ func (ec *executionContext) fieldContext_WaitingUsageConnection_edges(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _WaitingUsageConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.WaitingUsage]) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsageConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.WaitingUsage]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1143,8 +1143,8 @@ func (ec *executionContext) _WaitingUsageConnection_nodes(ctx context.Context, f
 			return obj.Nodes(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.WaitingUsage) graphql.Marshaler {
-			return ec.marshalNWaitingUsage2ᚕᚖsimgraphᚋgraphᚋmodelᚐWaitingUsageᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.WaitingUsage) graphql.Marshaler {
+			return ec.marshalNWaitingUsage2ᚕᚖsimgraphᚋdomainᚐWaitingUsageᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1163,7 +1163,7 @@ func (ec *executionContext) fieldContext_WaitingUsageConnection_nodes(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _WaitingUsageConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.WaitingUsage]) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsageConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.WaitingUsage]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1195,7 +1195,7 @@ func (ec *executionContext) fieldContext_WaitingUsageConnection_pageInfo(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _WaitingUsageConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.WaitingUsage]) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsageConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*domain.WaitingUsage]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1218,7 +1218,7 @@ func (ec *executionContext) fieldContext_WaitingUsageConnection_totalCount(_ con
 	return graphql.NewScalarFieldContext("WaitingUsageConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsageEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.WaitingUsage]) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsageEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.WaitingUsage]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1241,7 +1241,7 @@ func (ec *executionContext) fieldContext_WaitingUsageEdge_cursor(_ context.Conte
 	return graphql.NewScalarFieldContext("WaitingUsageEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _WaitingUsageEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.WaitingUsage]) (ret graphql.Marshaler) {
+func (ec *executionContext) _WaitingUsageEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*domain.WaitingUsage]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1253,8 +1253,8 @@ func (ec *executionContext) _WaitingUsageEdge_node(ctx context.Context, field gr
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.WaitingUsage) graphql.Marshaler {
-			return ec.marshalNWaitingUsage2ᚖsimgraphᚋgraphᚋmodelᚐWaitingUsage(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.WaitingUsage) graphql.Marshaler {
+			return ec.marshalNWaitingUsage2ᚖsimgraphᚋdomainᚐWaitingUsage(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1641,7 +1641,7 @@ func (ec *executionContext) _FeedPackets(ctx context.Context, sel ast.SelectionS
 
 var feedRejectImplementors = []string{"FeedReject", "Node"}
 
-func (ec *executionContext) _FeedReject(ctx context.Context, sel ast.SelectionSet, obj *model.FeedReject) graphql.Marshaler {
+func (ec *executionContext) _FeedReject(ctx context.Context, sel ast.SelectionSet, obj *domain.FeedReject) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, feedRejectImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1747,7 +1747,7 @@ func (ec *executionContext) _FeedReject(ctx context.Context, sel ast.SelectionSe
 
 var feedRejectConnectionImplementors = []string{"FeedRejectConnection"}
 
-func (ec *executionContext) _FeedRejectConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.FeedReject]) graphql.Marshaler {
+func (ec *executionContext) _FeedRejectConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*domain.FeedReject]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, feedRejectConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1833,7 +1833,7 @@ func (ec *executionContext) _FeedRejectConnection(ctx context.Context, sel ast.S
 
 var feedRejectEdgeImplementors = []string{"FeedRejectEdge"}
 
-func (ec *executionContext) _FeedRejectEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.FeedReject]) graphql.Marshaler {
+func (ec *executionContext) _FeedRejectEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*domain.FeedReject]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, feedRejectEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1876,7 +1876,7 @@ func (ec *executionContext) _FeedRejectEdge(ctx context.Context, sel ast.Selecti
 
 var waitingUsageImplementors = []string{"WaitingUsage", "Node"}
 
-func (ec *executionContext) _WaitingUsage(ctx context.Context, sel ast.SelectionSet, obj *model.WaitingUsage) graphql.Marshaler {
+func (ec *executionContext) _WaitingUsage(ctx context.Context, sel ast.SelectionSet, obj *domain.WaitingUsage) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, waitingUsageImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1987,7 +1987,7 @@ func (ec *executionContext) _WaitingUsage(ctx context.Context, sel ast.Selection
 
 var waitingUsageConnectionImplementors = []string{"WaitingUsageConnection"}
 
-func (ec *executionContext) _WaitingUsageConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.WaitingUsage]) graphql.Marshaler {
+func (ec *executionContext) _WaitingUsageConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*domain.WaitingUsage]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, waitingUsageConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2073,7 +2073,7 @@ func (ec *executionContext) _WaitingUsageConnection(ctx context.Context, sel ast
 
 var waitingUsageEdgeImplementors = []string{"WaitingUsageEdge"}
 
-func (ec *executionContext) _WaitingUsageEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.WaitingUsage]) graphql.Marshaler {
+func (ec *executionContext) _WaitingUsageEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*domain.WaitingUsage]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, waitingUsageEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2184,11 +2184,11 @@ func (ec *executionContext) marshalNFeedPackets2ᚕsimgraphᚋdomainᚐFeedPacke
 	return ret
 }
 
-func (ec *executionContext) marshalNFeedReject2ᚕᚖsimgraphᚋgraphᚋmodelᚐFeedRejectᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FeedReject) graphql.Marshaler {
+func (ec *executionContext) marshalNFeedReject2ᚕᚖsimgraphᚋdomainᚐFeedRejectᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.FeedReject) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNFeedReject2ᚖsimgraphᚋgraphᚋmodelᚐFeedReject(ctx, sel, v[i])
+		return ec.marshalNFeedReject2ᚖsimgraphᚋdomainᚐFeedReject(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -2200,7 +2200,7 @@ func (ec *executionContext) marshalNFeedReject2ᚕᚖsimgraphᚋgraphᚋmodelᚐ
 	return ret
 }
 
-func (ec *executionContext) marshalNFeedReject2ᚖsimgraphᚋgraphᚋmodelᚐFeedReject(ctx context.Context, sel ast.SelectionSet, v *model.FeedReject) graphql.Marshaler {
+func (ec *executionContext) marshalNFeedReject2ᚖsimgraphᚋdomainᚐFeedReject(ctx context.Context, sel ast.SelectionSet, v *domain.FeedReject) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2210,11 +2210,11 @@ func (ec *executionContext) marshalNFeedReject2ᚖsimgraphᚋgraphᚋmodelᚐFee
 	return ec._FeedReject(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNFeedRejectEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.FeedReject]) graphql.Marshaler {
+func (ec *executionContext) marshalNFeedRejectEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.FeedReject]) graphql.Marshaler {
 	return ec._FeedRejectEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNFeedRejectEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.FeedReject]) graphql.Marshaler {
+func (ec *executionContext) marshalNFeedRejectEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*domain.FeedReject]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2264,11 +2264,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNWaitingUsage2ᚕᚖsimgraphᚋgraphᚋmodelᚐWaitingUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.WaitingUsage) graphql.Marshaler {
+func (ec *executionContext) marshalNWaitingUsage2ᚕᚖsimgraphᚋdomainᚐWaitingUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.WaitingUsage) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNWaitingUsage2ᚖsimgraphᚋgraphᚋmodelᚐWaitingUsage(ctx, sel, v[i])
+		return ec.marshalNWaitingUsage2ᚖsimgraphᚋdomainᚐWaitingUsage(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -2280,7 +2280,7 @@ func (ec *executionContext) marshalNWaitingUsage2ᚕᚖsimgraphᚋgraphᚋmodel�
 	return ret
 }
 
-func (ec *executionContext) marshalNWaitingUsage2ᚖsimgraphᚋgraphᚋmodelᚐWaitingUsage(ctx context.Context, sel ast.SelectionSet, v *model.WaitingUsage) graphql.Marshaler {
+func (ec *executionContext) marshalNWaitingUsage2ᚖsimgraphᚋdomainᚐWaitingUsage(ctx context.Context, sel ast.SelectionSet, v *domain.WaitingUsage) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2290,11 +2290,11 @@ func (ec *executionContext) marshalNWaitingUsage2ᚖsimgraphᚋgraphᚋmodelᚐW
 	return ec._WaitingUsage(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNWaitingUsageEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.WaitingUsage]) graphql.Marshaler {
+func (ec *executionContext) marshalNWaitingUsageEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*domain.WaitingUsage]) graphql.Marshaler {
 	return ec._WaitingUsageEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNWaitingUsageEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.WaitingUsage]) graphql.Marshaler {
+func (ec *executionContext) marshalNWaitingUsageEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*domain.WaitingUsage]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2317,14 +2317,14 @@ func (ec *executionContext) marshalOFeedElementConnection2ᚖsimgraphᚋgraphᚋ
 	return ec._FeedElementConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOFeedRejectConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.FeedReject]) graphql.Marshaler {
+func (ec *executionContext) marshalOFeedRejectConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.FeedReject]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._FeedRejectConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOWaitingUsageConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.WaitingUsage]) graphql.Marshaler {
+func (ec *executionContext) marshalOWaitingUsageConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*domain.WaitingUsage]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -382,23 +382,21 @@ func (e *executableSchema) planAccessKey() *plan.Object {
 				},
 			},
 			"name": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AccessKey_name(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AccessKey)
-					return appendNString2string(b, obj.Name)
+					return appendOString2string(b, obj.Name)
 				},
 			},
 			"purpose": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AccessKey_purpose(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AccessKey)
-					return appendNString2string(b, obj.Purpose)
+					return appendOString2string(b, obj.Purpose)
 				},
 			},
 			"rotatedFrom": {
@@ -710,13 +708,12 @@ func (e *executableSchema) planAlertDelivery() *plan.Object {
 				},
 			},
 			"lastError": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AlertDelivery_lastError(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AlertDelivery)
-					return appendNString2string(b, obj.LastError)
+					return appendOString2string(b, obj.LastError)
 				},
 			},
 		},
@@ -1316,13 +1313,12 @@ func (e *executableSchema) planAuditEntry() *plan.Object {
 				},
 			},
 			"subjectId": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AuditEntry_subjectId(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AuditEntry)
-					return appendNString2string(b, obj.SubjectID)
+					return appendOString2string(b, obj.SubjectID)
 				},
 			},
 			"changes": {
@@ -1337,53 +1333,48 @@ func (e *executableSchema) planAuditEntry() *plan.Object {
 				Shape: plan.List[domain.AuditChange](true, plan.Value[domain.AuditChange](true, "AuditChange")),
 			},
 			"actor": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AuditEntry_actor(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AuditEntry)
-					return appendNString2string(b, obj.Name)
+					return appendOString2string(b, obj.Name)
 				},
 			},
 			"accessKeyId": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AuditEntry_accessKeyId(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AuditEntry)
-					return appendNString2string(b, obj.AccessKeyID)
+					return appendOString2string(b, obj.AccessKeyID)
 				},
 			},
 			"door": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AuditEntry_door(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AuditEntry)
-					return appendNString2string(b, obj.Door)
+					return appendOString2string(b, obj.Door)
 				},
 			},
 			"address": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AuditEntry_address(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AuditEntry)
-					return appendNString2string(b, obj.Address)
+					return appendOString2string(b, obj.Address)
 				},
 			},
 			"requestId": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_AuditEntry_requestId(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.AuditEntry)
-					return appendNString2string(b, obj.RequestID)
+					return appendOString2string(b, obj.RequestID)
 				},
 			},
 			"hash": {
@@ -1672,13 +1663,12 @@ func (e *executableSchema) planCommand() *plan.Object {
 				},
 			},
 			"reason": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Command_reason(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*carrier.Command)
-					return appendNString2string(b, obj.Reason)
+					return appendOString2string(b, obj.Reason)
 				},
 			},
 			"sequence": {
@@ -1764,13 +1754,12 @@ func (e *executableSchema) planCommand() *plan.Object {
 				},
 			},
 			"lastError": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Command_lastError(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*carrier.Command)
-					return appendNString2string(b, obj.LastError)
+					return appendOString2string(b, obj.LastError)
 				},
 			},
 			"payload": {
@@ -2122,7 +2111,7 @@ func (e *executableSchema) planCompany() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.Pointer[model.Connection[*model.FeedReject]](false, "FeedRejectConnection"),
+				Shape: plan.Pointer[model.Connection[*domain.FeedReject]](false, "FeedRejectConnection"),
 			},
 			"waitingUsage": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2149,7 +2138,7 @@ func (e *executableSchema) planCompany() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.Pointer[model.Connection[*model.WaitingUsage]](false, "WaitingUsageConnection"),
+				Shape: plan.Pointer[model.Connection[*domain.WaitingUsage]](false, "WaitingUsageConnection"),
 			},
 			"sessions": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2298,13 +2287,12 @@ func (e *executableSchema) planConditionAlert() *plan.Object {
 				},
 			},
 			"target": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionAlert_target(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Alert)
-					return appendNString2string(b, obj.Target)
+					return appendOString2string(b, obj.Target)
 				},
 			},
 			"kind": {
@@ -2639,23 +2627,21 @@ func (e *executableSchema) planConditionExplanation() *plan.Object {
 				},
 			},
 			"source": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionExplanation_source(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Explanation)
-					return appendNString2string(b, obj.Source)
+					return appendOString2string(b, obj.Source)
 				},
 			},
 			"nas": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionExplanation_nas(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Explanation)
-					return appendNString2string(b, obj.NAS)
+					return appendOString2string(b, obj.NAS)
 				},
 			},
 			"knownUntil": {
@@ -2878,13 +2864,12 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 				},
 			},
 			"target": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionLogEntry_target(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
-					return appendNString2string(b, obj.Target)
+					return appendOString2string(b, obj.Target)
 				},
 			},
 			"text": {
@@ -2946,23 +2931,21 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 				Shape: plan.Pointer[domain.Group](false, "Group"),
 			},
 			"source": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionLogEntry_source(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
-					return appendNString2string(b, obj.Source)
+					return appendOString2string(b, obj.Source)
 				},
 			},
 			"nas": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionLogEntry_nas(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
-					return appendNString2string(b, obj.NAS)
+					return appendOString2string(b, obj.NAS)
 				},
 			},
 			"since": {
@@ -3010,23 +2993,21 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 				},
 			},
 			"before": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionLogEntry_before(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
-					return appendNString2string(b, obj.Before)
+					return appendOString2string(b, obj.Before)
 				},
 			},
 			"after": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ConditionLogEntry_after(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*condition.Entry)
-					return appendNString2string(b, obj.After)
+					return appendOString2string(b, obj.After)
 				},
 			},
 			"resolves": {
@@ -4196,7 +4177,7 @@ func (e *executableSchema) planFeedElement() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.FeedElement)
-					return appendOString2ᚖstring(b, obj.NAS)
+					return appendOString2string(b, obj.NAS)
 				},
 			},
 			"completeUntil": {
@@ -4421,7 +4402,7 @@ func (e *executableSchema) planFeedReject() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedReject_id(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.FeedReject)
+					obj := of.(*domain.FeedReject)
 					v, err := e.Resolvers.FeedReject().ID(ctx, obj)
 					if err != nil {
 						return b, false, err
@@ -4436,7 +4417,7 @@ func (e *executableSchema) planFeedReject() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedReject_source(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.FeedReject)
+					obj := of.(*domain.FeedReject)
 					return appendNString2string(b, obj.Source)
 				},
 			},
@@ -4445,8 +4426,8 @@ func (e *executableSchema) planFeedReject() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedReject_nas(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.FeedReject)
-					return appendOString2ᚖstring(b, obj.NAS)
+					obj := of.(*domain.FeedReject)
+					return appendOString2string(b, obj.NAS)
 				},
 			},
 			"reason": {
@@ -4455,7 +4436,7 @@ func (e *executableSchema) planFeedReject() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedReject_reason(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.FeedReject)
+					obj := of.(*domain.FeedReject)
 					return appendNString2string(b, obj.Reason)
 				},
 			},
@@ -4465,7 +4446,7 @@ func (e *executableSchema) planFeedReject() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedReject_requests(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.FeedReject)
+					obj := of.(*domain.FeedReject)
 					return appendNBigInt2int64(b, obj.Requests)
 				},
 			},
@@ -4475,7 +4456,7 @@ func (e *executableSchema) planFeedReject() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedReject_firstAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.FeedReject)
+					obj := of.(*domain.FeedReject)
 					return appendNDateTime2timeᚐTime(b, obj.FirstAt)
 				},
 			},
@@ -4485,7 +4466,7 @@ func (e *executableSchema) planFeedReject() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedReject_lastAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.FeedReject)
+					obj := of.(*domain.FeedReject)
 					return appendNDateTime2timeᚐTime(b, obj.LastAt)
 				},
 			},
@@ -4495,7 +4476,7 @@ func (e *executableSchema) planFeedReject() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedReject_example(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.FeedReject)
+					obj := of.(*domain.FeedReject)
 					return appendNString2string(b, obj.Example)
 				},
 			},
@@ -4513,10 +4494,10 @@ func (e *executableSchema) planFeedRejectConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedRejectConnection_edges(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*model.FeedReject])
+					obj := of.(*model.Connection[*domain.FeedReject])
 					return obj.Edges(), nil
 				},
-				Shape: plan.List[model.Edge[*model.FeedReject]](true, plan.Value[model.Edge[*model.FeedReject]](true, "FeedRejectEdge")),
+				Shape: plan.List[model.Edge[*domain.FeedReject]](true, plan.Value[model.Edge[*domain.FeedReject]](true, "FeedRejectEdge")),
 			},
 			"nodes": {
 				NonNull: true,
@@ -4524,10 +4505,10 @@ func (e *executableSchema) planFeedRejectConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedRejectConnection_nodes(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*model.FeedReject])
+					obj := of.(*model.Connection[*domain.FeedReject])
 					return obj.Nodes(), nil
 				},
-				Shape: plan.List[*model.FeedReject](true, plan.Pointer[model.FeedReject](true, "FeedReject")),
+				Shape: plan.List[*domain.FeedReject](true, plan.Pointer[domain.FeedReject](true, "FeedReject")),
 			},
 			"pageInfo": {
 				NonNull: true,
@@ -4535,7 +4516,7 @@ func (e *executableSchema) planFeedRejectConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedRejectConnection_pageInfo(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*model.FeedReject])
+					obj := of.(*model.Connection[*domain.FeedReject])
 					return obj.PageInfo(), nil
 				},
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
@@ -4545,7 +4526,7 @@ func (e *executableSchema) planFeedRejectConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedRejectConnection_totalCount(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.Connection[*model.FeedReject])
+					obj := of.(*model.Connection[*domain.FeedReject])
 					v, err := obj.TotalCount(ctx)
 					if err != nil {
 						return b, false, err
@@ -4568,7 +4549,7 @@ func (e *executableSchema) planFeedRejectEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedRejectEdge_cursor(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.Edge[*model.FeedReject])
+					obj := of.(*model.Edge[*domain.FeedReject])
 					return appendNString2string(b, obj.Cursor)
 				},
 			},
@@ -4578,10 +4559,10 @@ func (e *executableSchema) planFeedRejectEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_FeedRejectEdge_node(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Edge[*model.FeedReject])
+					obj := of.(*model.Edge[*domain.FeedReject])
 					return obj.Node, nil
 				},
-				Shape: plan.Pointer[model.FeedReject](true, "FeedReject"),
+				Shape: plan.Pointer[domain.FeedReject](true, "FeedReject"),
 			},
 		},
 	}
@@ -5035,13 +5016,12 @@ func (e *executableSchema) planMailDelivery() *plan.Object {
 				},
 			},
 			"lastError": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_MailDelivery_lastError(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Mail)
-					return appendNString2string(b, obj.LastError)
+					return appendOString2string(b, obj.LastError)
 				},
 			},
 		},
@@ -5742,7 +5722,7 @@ func (e *executableSchema) planPageInfo() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.PageInfo)
-					return appendOString2ᚖstring(b, obj.StartCursor)
+					return appendOString2string(b, obj.StartCursor)
 				},
 			},
 			"endCursor": {
@@ -5751,7 +5731,7 @@ func (e *executableSchema) planPageInfo() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.PageInfo)
-					return appendOString2ᚖstring(b, obj.EndCursor)
+					return appendOString2string(b, obj.EndCursor)
 				},
 			},
 		},
@@ -5971,53 +5951,48 @@ func (e *executableSchema) planReadRecord() *plan.Object {
 		Satisfies: readRecordImplementors,
 		Fields: map[string]*plan.Field{
 			"physicalId": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ReadRecord_physicalId(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Read)
-					return appendNString2string(b, obj.PhysicalID)
+					return appendOString2string(b, obj.PhysicalID)
 				},
 			},
 			"imsi": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ReadRecord_imsi(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Read)
-					return appendNString2string(b, obj.IMSI)
+					return appendOString2string(b, obj.IMSI)
 				},
 			},
 			"msisdn": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ReadRecord_msisdn(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Read)
-					return appendNString2string(b, obj.MSISDN)
+					return appendOString2string(b, obj.MSISDN)
 				},
 			},
 			"recordId": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ReadRecord_recordId(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Read)
-					return appendNString2string(b, obj.RecordID)
+					return appendOString2string(b, obj.RecordID)
 				},
 			},
 			"sessionId": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_ReadRecord_sessionId(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Read)
-					return appendNString2string(b, obj.SessionID)
+					return appendOString2string(b, obj.SessionID)
 				},
 			},
 			"startedAt": {
@@ -6131,13 +6106,12 @@ func (e *executableSchema) planRecipient() *plan.Object {
 				},
 			},
 			"suppressedDetail": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Recipient_suppressedDetail(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Recipient)
-					return appendNString2string(b, obj.SuppressedDetail)
+					return appendOString2string(b, obj.SuppressedDetail)
 				},
 			},
 			"alertIds": {
@@ -6741,7 +6715,7 @@ func (e *executableSchema) planSession() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.Session)
-					return appendOString2ᚖstring(b, obj.NAS)
+					return appendOString2string(b, obj.NAS)
 				},
 			},
 			"sessionId": {
@@ -6789,7 +6763,7 @@ func (e *executableSchema) planSession() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.Session)
-					return appendOString2ᚖstring(b, obj.Cause)
+					return appendOString2string(b, obj.Cause)
 				},
 			},
 			"isTransferring": {
@@ -6858,7 +6832,7 @@ func (e *executableSchema) planSession() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.Session)
-					return appendOString2ᚖstring(b, obj.APN)
+					return appendOString2string(b, obj.APN)
 				},
 			},
 			"ipAddress": {
@@ -6867,7 +6841,7 @@ func (e *executableSchema) planSession() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.Session)
-					return appendOString2ᚖstring(b, obj.IPAddress)
+					return appendOString2string(b, obj.IPAddress)
 				},
 			},
 			"ipv6Prefix": {
@@ -6876,7 +6850,7 @@ func (e *executableSchema) planSession() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.Session)
-					return appendOString2ᚖstring(b, obj.IPv6Prefix)
+					return appendOString2string(b, obj.IPv6Prefix)
 				},
 			},
 			"ratType": {
@@ -6885,7 +6859,7 @@ func (e *executableSchema) planSession() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.Session)
-					return appendOString2ᚖstring(b, obj.RATType)
+					return appendOString2string(b, obj.RATType)
 				},
 			},
 			"imei": {
@@ -6894,7 +6868,7 @@ func (e *executableSchema) planSession() *plan.Object {
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.Session)
-					return appendOString2ᚖstring(b, obj.IMEI)
+					return appendOString2string(b, obj.IMEI)
 				},
 			},
 			"visitedNetwork": {
@@ -7228,13 +7202,12 @@ func (e *executableSchema) planSilence() *plan.Object {
 				Shape: plan.List[*domain.Period](false, plan.Pointer[domain.Period](true, "SilenceOccurrence")),
 			},
 			"createdBy": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Silence_createdBy(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*silence.Silence)
-					return appendNString2string(b, obj.CreatedBy)
+					return appendOString2string(b, obj.CreatedBy)
 				},
 			},
 			"createdAt": {
@@ -7461,13 +7434,12 @@ func (e *executableSchema) planSource() *plan.Object {
 				},
 			},
 			"signatureHeader": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Source_signatureHeader(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Source)
-					return appendNString2string(b, obj.SignatureHeader)
+					return appendOString2string(b, obj.SignatureHeader)
 				},
 			},
 			"createdAt": {
@@ -7707,13 +7679,12 @@ func (e *executableSchema) planSourceProfile() *plan.Object {
 				},
 			},
 			"description": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SourceProfile_description(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Profile)
-					return appendNString2string(b, obj.Description)
+					return appendOString2string(b, obj.Description)
 				},
 			},
 			"format": {
@@ -7727,23 +7698,21 @@ func (e *executableSchema) planSourceProfile() *plan.Object {
 				},
 			},
 			"records": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SourceProfile_records(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Profile)
-					return appendNString2string(b, obj.Records)
+					return appendOString2string(b, obj.Records)
 				},
 			},
 			"delimiter": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SourceProfile_delimiter(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Profile)
-					return appendNString2string(b, obj.Delimiter)
+					return appendOString2string(b, obj.Delimiter)
 				},
 			},
 			"fields": {
@@ -7758,13 +7727,12 @@ func (e *executableSchema) planSourceProfile() *plan.Object {
 				Shape: plan.List[source.FieldExpression](true, plan.Value[source.FieldExpression](true, "SourceFieldExpression")),
 			},
 			"skip": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SourceProfile_skip(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Profile)
-					return appendNString2string(b, obj.Skip)
+					return appendOString2string(b, obj.Skip)
 				},
 			},
 			"counters": {
@@ -7891,13 +7859,12 @@ func (e *executableSchema) planSourceReject() *plan.Object {
 				},
 			},
 			"field": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_SourceReject_field(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*source.Reject)
-					return appendNString2string(b, obj.Field)
+					return appendOString2string(b, obj.Field)
 				},
 			},
 			"payload": {
@@ -8136,13 +8103,12 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"imsi": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_imsi(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Subscriber)
-					return appendNString2string(b, obj.IMSI)
+					return appendOString2string(b, obj.IMSI)
 				},
 			},
 			"fixedIpAddress": {
@@ -8155,13 +8121,12 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 				},
 			},
 			"nickname": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_nickname(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.Subscriber)
-					return appendNString2string(b, obj.Nickname)
+					return appendOString2string(b, obj.Nickname)
 				},
 			},
 			"operatorName": {
@@ -9964,13 +9929,12 @@ func (e *executableSchema) planVolumeAlert() *plan.Object {
 				},
 			},
 			"target": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_VolumeAlert_target(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.VolumeAlert)
-					return appendNString2string(b, obj.Target)
+					return appendOString2string(b, obj.Target)
 				},
 			},
 			"lowerThreshold": {
@@ -10352,13 +10316,12 @@ func (e *executableSchema) planVolumeLogEntry() *plan.Object {
 				},
 			},
 			"target": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_VolumeLogEntry_target(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.VolumeLogEntry)
-					return appendNString2string(b, obj.Target)
+					return appendOString2string(b, obj.Target)
 				},
 			},
 			"text": {
@@ -10576,7 +10539,7 @@ func (e *executableSchema) planWaitingUsage() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsage_id(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.WaitingUsage)
+					obj := of.(*domain.WaitingUsage)
 					v, err := e.Resolvers.WaitingUsage().ID(ctx, obj)
 					if err != nil {
 						return b, false, err
@@ -10591,7 +10554,7 @@ func (e *executableSchema) planWaitingUsage() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsage_source(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.WaitingUsage)
+					obj := of.(*domain.WaitingUsage)
 					return appendNString2string(b, obj.Source)
 				},
 			},
@@ -10600,8 +10563,8 @@ func (e *executableSchema) planWaitingUsage() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsage_physicalId(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.WaitingUsage)
-					return appendOString2ᚖstring(b, obj.PhysicalID)
+					obj := of.(*domain.WaitingUsage)
+					return appendOString2string(b, obj.PhysicalID)
 				},
 			},
 			"imsi": {
@@ -10609,8 +10572,8 @@ func (e *executableSchema) planWaitingUsage() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsage_imsi(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.WaitingUsage)
-					return appendOString2ᚖstring(b, obj.IMSI)
+					obj := of.(*domain.WaitingUsage)
+					return appendOString2string(b, obj.IMSI)
 				},
 			},
 			"msisdn": {
@@ -10618,8 +10581,8 @@ func (e *executableSchema) planWaitingUsage() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsage_msisdn(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.WaitingUsage)
-					return appendOString2ᚖstring(b, obj.MSISDN)
+					obj := of.(*domain.WaitingUsage)
+					return appendOString2string(b, obj.MSISDN)
 				},
 			},
 			"records": {
@@ -10628,7 +10591,7 @@ func (e *executableSchema) planWaitingUsage() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsage_records(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.WaitingUsage)
+					obj := of.(*domain.WaitingUsage)
 					return appendNBigInt2int64(b, obj.Records)
 				},
 			},
@@ -10638,7 +10601,7 @@ func (e *executableSchema) planWaitingUsage() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsage_bytes(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.WaitingUsage)
+					obj := of.(*domain.WaitingUsage)
 					return appendNBigInt2int64(b, obj.Bytes)
 				},
 			},
@@ -10648,7 +10611,7 @@ func (e *executableSchema) planWaitingUsage() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsage_firstAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.WaitingUsage)
+					obj := of.(*domain.WaitingUsage)
 					return appendNDateTime2timeᚐTime(b, obj.FirstAt)
 				},
 			},
@@ -10658,7 +10621,7 @@ func (e *executableSchema) planWaitingUsage() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsage_lastAt(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.WaitingUsage)
+					obj := of.(*domain.WaitingUsage)
 					return appendNDateTime2timeᚐTime(b, obj.LastAt)
 				},
 			},
@@ -10676,10 +10639,10 @@ func (e *executableSchema) planWaitingUsageConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsageConnection_edges(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*model.WaitingUsage])
+					obj := of.(*model.Connection[*domain.WaitingUsage])
 					return obj.Edges(), nil
 				},
-				Shape: plan.List[model.Edge[*model.WaitingUsage]](true, plan.Value[model.Edge[*model.WaitingUsage]](true, "WaitingUsageEdge")),
+				Shape: plan.List[model.Edge[*domain.WaitingUsage]](true, plan.Value[model.Edge[*domain.WaitingUsage]](true, "WaitingUsageEdge")),
 			},
 			"nodes": {
 				NonNull: true,
@@ -10687,10 +10650,10 @@ func (e *executableSchema) planWaitingUsageConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsageConnection_nodes(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*model.WaitingUsage])
+					obj := of.(*model.Connection[*domain.WaitingUsage])
 					return obj.Nodes(), nil
 				},
-				Shape: plan.List[*model.WaitingUsage](true, plan.Pointer[model.WaitingUsage](true, "WaitingUsage")),
+				Shape: plan.List[*domain.WaitingUsage](true, plan.Pointer[domain.WaitingUsage](true, "WaitingUsage")),
 			},
 			"pageInfo": {
 				NonNull: true,
@@ -10698,7 +10661,7 @@ func (e *executableSchema) planWaitingUsageConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsageConnection_pageInfo(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Connection[*model.WaitingUsage])
+					obj := of.(*model.Connection[*domain.WaitingUsage])
 					return obj.PageInfo(), nil
 				},
 				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
@@ -10708,7 +10671,7 @@ func (e *executableSchema) planWaitingUsageConnection() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsageConnection_totalCount(ctx, field)
 				},
 				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
-					obj := of.(*model.Connection[*model.WaitingUsage])
+					obj := of.(*model.Connection[*domain.WaitingUsage])
 					v, err := obj.TotalCount(ctx)
 					if err != nil {
 						return b, false, err
@@ -10731,7 +10694,7 @@ func (e *executableSchema) planWaitingUsageEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsageEdge_cursor(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*model.Edge[*model.WaitingUsage])
+					obj := of.(*model.Edge[*domain.WaitingUsage])
 					return appendNString2string(b, obj.Cursor)
 				},
 			},
@@ -10741,10 +10704,10 @@ func (e *executableSchema) planWaitingUsageEdge() *plan.Object {
 					return e.executing(ctx).fieldContext_WaitingUsageEdge_node(ctx, field)
 				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
-					obj := of.(*model.Edge[*model.WaitingUsage])
+					obj := of.(*model.Edge[*domain.WaitingUsage])
 					return obj.Node, nil
 				},
-				Shape: plan.Pointer[model.WaitingUsage](true, "WaitingUsage"),
+				Shape: plan.Pointer[domain.WaitingUsage](true, "WaitingUsage"),
 			},
 		},
 	}
@@ -11125,13 +11088,12 @@ func (e *executableSchema) planWebhookDelivery() *plan.Object {
 				Shape: plan.Leaf(false, appendOString2string),
 			},
 			"lastError": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_WebhookDelivery_lastError(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*webhook.Delivery)
-					return appendNString2string(b, obj.LastError)
+					return appendOString2string(b, obj.LastError)
 				},
 			},
 			"payload": {
@@ -11424,9 +11386,9 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Webhook", obj
-	case model.WaitingUsage:
+	case domain.WaitingUsage:
 		return "WaitingUsage", &obj
-	case *model.WaitingUsage:
+	case *domain.WaitingUsage:
 		if obj == nil {
 			return "", nil
 		}
@@ -11529,9 +11491,9 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Group", obj
-	case model.FeedReject:
+	case domain.FeedReject:
 		return "FeedReject", &obj
-	case *model.FeedReject:
+	case *domain.FeedReject:
 		if obj == nil {
 			return "", nil
 		}
@@ -11583,6 +11545,13 @@ func appendNID2string(b []byte, v string) ([]byte, bool) {
 }
 
 func appendNString2string(b []byte, v string) ([]byte, bool) {
+	return plan.AppendString(b, v), true
+}
+
+func appendOString2string(b []byte, v string) ([]byte, bool) {
+	if v == "" {
+		return b, false
+	}
 	return plan.AppendString(b, v), true
 }
 
@@ -11816,8 +11785,4 @@ func appendNWebhookFormat2simgraphᚋdomainᚋwebhookᚐFormat(b []byte, v webho
 
 func appendNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType(b []byte, v webhook.EventType) ([]byte, bool) {
 	return plan.AppendString(b, marshalNWebhookEventType2simgraphᚋdomainᚋwebhookᚐEventType[v]), true
-}
-
-func appendOString2string(b []byte, v string) ([]byte, bool) {
-	return plan.AppendString(b, v), true
 }

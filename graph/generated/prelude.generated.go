@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"simgraph/graph/scalar"
 	"strconv"
 	"sync/atomic"
 
@@ -2087,7 +2088,7 @@ func (ec *executionContext) unmarshalOString2string(ctx context.Context, v any) 
 func (ec *executionContext) marshalOString2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(v)
+	res := scalar.MarshalText(v)
 	return res
 }
 

@@ -271,10 +271,10 @@ func (ec *executionContext) _Recipient_suppressedDetail(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Recipient_suppressedDetail(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1167,7 +1167,7 @@ func (ec *executionContext) _Recipient(ctx context.Context, sel ast.SelectionSet
 			}
 		case "suppressedDetail":
 			out.Values[i] = ec._Recipient_suppressedDetail(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "alertIds":

@@ -8465,10 +8465,10 @@ type AccessKey implements Node {
   id: ID!
   "The identifier; the client_id of the exchange."
   accessKeyId: String!
-  "What it is called; empty when nobody has named it."
-  name: String!
-  "What uses it, and what for."
-  purpose: String!
+  "What it is called; null when nobody has named it."
+  name: String
+  "What uses it, and what for; null when nobody has said."
+  purpose: String
   "The identifier of the key that it took over from; null for a key that was made anew."
   rotatedFrom: String
   "The e-mail address of the user."
@@ -8758,8 +8758,8 @@ interface Alert {
   kind: AlertKind!
   "What it watches, and whose usage triggers it."
   ruleType: AlertRuleType!
-  "The subscriberId of a SIM, the groupId of a group, empty for the company."
-  target: String!
+  "The subscriberId of a SIM, the groupId of a group; none for the company."
+  target: String
   "When it was made."
   createdAt: DateTime!
   "The subscriber that a SIM alert watches."
@@ -8810,8 +8810,8 @@ type VolumeAlert implements Node & Alert {
   kind: AlertKind!
   "What it watches, and whose usage triggers it."
   ruleType: AlertRuleType!
-  "The subscriberId of a SIM, the groupId of a group, empty for the company."
-  target: String!
+  "The subscriberId of a SIM, the groupId of a group; none for the company."
+  target: String
   "The lower threshold in bytes."
   lowerThreshold: BigInt!
   "The upper threshold in bytes."
@@ -9117,8 +9117,8 @@ interface AlertLogEntry {
   state: AlertLogEntryState!
   "What the alert watches."
   ruleType: AlertRuleType!
-  "The target of the alert at that time: the subscriberId of a SIM, the groupId of a group, empty for the company."
-  target: String!
+  "The target of the alert at that time: the subscriberId of a SIM, the groupId of a group; none for the company."
+  target: String
   "What happened, as a sentence without its subject."
   text: String!
   "The subscriber; null for a group as a whole and for a source."
@@ -9163,8 +9163,8 @@ type VolumeLogEntry implements Node & AlertLogEntry {
   state: AlertLogEntryState!
   "What the alert watches."
   ruleType: AlertRuleType!
-  "The target of the alert when it fired: the subscriberId of a SIM, the groupId of a group, empty for the company."
-  target: String!
+  "The target of the alert when it fired: the subscriberId of a SIM, the groupId of a group; none for the company."
+  target: String
   "What happened, as a sentence without its subject."
   text: String!
   "The threshold that was exceeded."
@@ -9359,20 +9359,20 @@ type AuditEntry implements Node {
   action: String!
   "What it was done to, as the graph calls it."
   subjectType: String!
-  "The identifier of that: a physicalId, groupId, alertId, recipientId, accessKeyId, e-mail address or tag; empty for many."
-  subjectId: String!
+  "The identifier of that: a physicalId, groupId, alertId, recipientId, accessKeyId, e-mail address or tag; null for many."
+  subjectId: String
   "What changed by it."
   changes: [AuditChange!]!
-  "Who did it: the e-mail address of the user at the time, or the account that ran a command; empty for the service itself."
-  actor: String!
-  "The access key that was used; empty for none."
-  accessKeyId: String!
-  "The way in: graphql, rest, oauth, or a command."
-  door: String!
-  "The network address of the client, or the host of the command."
-  address: String!
-  "The X-Request-Id of the request."
-  requestId: String!
+  "Who did it: the e-mail address of the user at the time, or the account that ran a command; null for the service itself."
+  actor: String
+  "The access key that was used; null for none."
+  accessKeyId: String
+  "The way in: graphql, rest, oauth, or a command; null for the service itself."
+  door: String
+  "The network address of the client, or the host of the command; null for the service itself."
+  address: String
+  "The X-Request-Id of the request; null for what no request did."
+  requestId: String
   "The SHA-256 over the hash of the entry before and this entry, in hexadecimal."
   hash: String!
 }
@@ -9486,8 +9486,8 @@ type Command implements Node {
   kind: CommandKind!
   "How far it is."
   state: CommandState!
-  "Why it failed, was replaced or cancelled; empty where nothing is known."
-  reason: String!
+  "Why it failed, was replaced or cancelled; null where nothing is known."
+  reason: String
   "Rises with every command of the subscriber, so that receivers recognize an older one."
   sequence: BigInt!
   "The operation that changed the subscriber; null for a change of its own, and when it was removed or the caller does not see it."
@@ -9502,8 +9502,8 @@ type Command implements Node {
   nextAttemptAt: DateTime
   "The status of the last answer; null where there was none."
   lastStatus: Int
-  "Why the last attempt failed; empty where it did not."
-  lastError: String!
+  "Why the last attempt failed; null where it did not."
+  lastError: String
   "The body of the request."
   payload: String!
 }
@@ -9796,8 +9796,8 @@ type ConditionAlert implements Node & Alert {
   description: String
   "What it watches: GROUPPR is the group as a whole, the others watch each subscriber."
   ruleType: AlertRuleType!
-  "The subscriberId of a SIM, the groupId of a group, empty for the company."
-  target: String!
+  "The subscriberId of a SIM, the groupId of a group; none for the company."
+  target: String
   "What it notices."
   kind: AlertKind!
   "SILENT: after how many hours without usage and sessions it fires; null for other kinds."
@@ -9870,18 +9870,18 @@ type ConditionLogEntry implements Node & AlertLogEntry {
   state: AlertLogEntryState!
   "What the alert watches."
   ruleType: AlertRuleType!
-  "The target of the alert at that time."
-  target: String!
+  "The target of the alert at that time; null for the company."
+  target: String
   "What happened, as a sentence without its subject."
   text: String!
   "The subscriber; null for a group as a whole and for a source."
   subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
   "The group as a whole, or of whose members the subscriber is one; null for alerts on a SIM or the company."
   group: Group @requires(permissions: [VIEW_SUBSCRIBER])
-  "The source of usage, for SOURCE_SILENT; empty for others."
-  source: String!
-  "The network element of the source that is silent, for SOURCE_SILENT; empty when the source is as a whole, and for others."
-  nas: String!
+  "The source of usage, for SOURCE_SILENT; null for others."
+  source: String
+  "The network element of the source that is silent, for SOURCE_SILENT; null when the source is as a whole, and for others."
+  nas: String
   "When the subject was seen last, the begin of the hour of STORM and of the period of FORECAST, or when a new value was reported first."
   since: DateTime!
   "What the alert allowed: hours of SILENT, minutes of SOURCE_SILENT, sessions or bytes; 0 of CHANGE."
@@ -9890,10 +9890,10 @@ type ConditionLogEntry implements Node & AlertLogEntry {
   value: BigInt!
   "The value that changed; null for other kinds."
   trait: ConditionTrait
-  "What the value was before; empty for other kinds than CHANGE."
-  before: String!
-  "What it became; empty for other kinds than CHANGE."
-  after: String!
+  "What the value was before; null for other kinds than CHANGE."
+  before: String
+  "What it became; null for other kinds than CHANGE."
+  after: String
   "The entry that reported what is over; null for FIRED."
   resolves: Int
   "When that was over which the entry reports; null while it lasts, and for what has no end."
@@ -10022,10 +10022,10 @@ type ConditionExplanation {
   dueAt: DateTime
   "The sessions of the current hour, or the forecast in bytes; null for other kinds."
   value: BigInt
-  "SILENT: the source that the subject came from last; empty where that is not known."
-  source: String!
-  "SILENT: the network element of that source; empty where there is none."
-  nas: String!
+  "SILENT: the source that the subject came from last; null where that is not known."
+  source: String
+  "SILENT: the network element of that source; null where there is none."
+  nas: String
   "SILENT: until when usage of that source and network element is known."
   knownUntil: DateTime
   "The newest entry of the log that reports a begin, under the alert as it is now."
@@ -10086,8 +10086,8 @@ interface Delivery {
   nextAttemptAt: DateTime
   "When it was delivered or given up; null before."
   finishedAt: DateTime
-  "Why the last attempt failed; empty where it did not."
-  lastError: String!
+  "Why the last attempt failed; null where it did not."
+  lastError: String
 }
 
 "An e-mail to one recipient."
@@ -10114,8 +10114,8 @@ type MailDelivery implements Node & Delivery {
   nextAttemptAt: DateTime
   "When it was sent or given up; null before."
   finishedAt: DateTime
-  "What went wrong last; empty when nothing did."
-  lastError: String!
+  "What went wrong last; null when nothing did."
+  lastError: String
 }
 
 "The notification of one entry of the log of alerts to one recipient: it waits, and is then part of a mail, of which it has the state."
@@ -10138,8 +10138,8 @@ type AlertDelivery implements Node & Delivery {
   nextAttemptAt: DateTime
   "When its mail was sent or given up; null before."
   finishedAt: DateTime
-  "What went wrong last; empty when nothing did."
-  lastError: String!
+  "What went wrong last; null when nothing did."
+  lastError: String
 }
 
 "A way of notifying."
@@ -10556,9 +10556,9 @@ input AccessKeyFilter {
   not: AccessKeyFilter
   "The identifier; the client_id of the exchange."
   accessKeyId: StringFilter
-  "What it is called; empty when nobody has named it."
+  "What it is called; null when nobody has named it."
   name: StringFilter
-  "What uses it, and what for."
+  "What uses it, and what for; null when nobody has said."
   purpose: StringFilter
   "The identifier of the key that it took over from; null for a key that was made anew."
   rotatedFrom: StringFilter
@@ -10586,9 +10586,9 @@ input AccessKeyOrder {
 enum AccessKeyOrderField {
   "The identifier; the client_id of the exchange."
   ACCESS_KEY_ID
-  "What it is called; empty when nobody has named it."
+  "What it is called; null when nobody has named it."
   NAME
-  "What uses it, and what for."
+  "What uses it, and what for; null when nobody has said."
   PURPOSE
   "The identifier of the key that it took over from; null for a key that was made anew."
   ROTATED_FROM
@@ -10620,7 +10620,7 @@ input AlertFilter {
   kind: AlertKindFilter
   "What it watches, and whose usage triggers it."
   ruleType: AlertRuleTypeFilter
-  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  "The subscriberId of a SIM, the groupId of a group; none for the company."
   target: StringFilter
   "The lower threshold in bytes; null for kinds other than VOLUME."
   lowerThreshold: IntFilter
@@ -10648,7 +10648,7 @@ enum AlertOrderField {
   KIND
   "What it watches, and whose usage triggers it."
   RULE_TYPE
-  "The subscriberId of a SIM, the groupId of a group, empty for the company."
+  "The subscriberId of a SIM, the groupId of a group; none for the company."
   TARGET
   "The lower threshold in bytes; null for kinds other than VOLUME."
   LOWER_THRESHOLD
@@ -10676,7 +10676,7 @@ input AlertLogFilter {
   state: AlertLogEntryStateFilter
   "What the alert watches."
   ruleType: AlertRuleTypeFilter
-  "The target of the alert at that time: the subscriberId of a SIM, the groupId of a group, empty for the company."
+  "The target of the alert at that time: the subscriberId of a SIM, the groupId of a group; none for the company."
   target: StringFilter
   "The subscriber: its ICCID, device EUI or IMEI."
   physicalId: StringFilter
@@ -10714,7 +10714,7 @@ enum AlertLogOrderField {
   STATE
   "What the alert watches."
   RULE_TYPE
-  "The target of the alert at that time: the subscriberId of a SIM, the groupId of a group, empty for the company."
+  "The target of the alert at that time: the subscriberId of a SIM, the groupId of a group; none for the company."
   TARGET
   "The subscriber: its ICCID, device EUI or IMEI."
   PHYSICAL_ID
@@ -10746,17 +10746,17 @@ input AuditFilter {
   action: StringFilter
   "What it was done to, as the graph calls it."
   subjectType: StringFilter
-  "The identifier of that: a physicalId, groupId, alertId, recipientId, accessKeyId, e-mail address or tag; empty for many."
+  "The identifier of that: a physicalId, groupId, alertId, recipientId, accessKeyId, e-mail address or tag; null for many."
   subjectId: StringFilter
-  "Who did it: the e-mail address of the user at the time, or the account that ran a command; empty for the service itself."
+  "Who did it: the e-mail address of the user at the time, or the account that ran a command; null for the service itself."
   actor: StringFilter
-  "The access key that was used; empty for none."
+  "The access key that was used; null for none."
   accessKeyId: StringFilter
-  "The way in: graphql, rest, oauth, or a command."
+  "The way in: graphql, rest, oauth, or a command; null for the service itself."
   door: StringFilter
-  "The network address of the client, or the host of the command."
+  "The network address of the client, or the host of the command; null for the service itself."
   address: StringFilter
-  "The X-Request-Id of the request."
+  "The X-Request-Id of the request; null for what no request did."
   requestId: StringFilter
 }
 
@@ -11222,7 +11222,7 @@ input SilenceFilter {
   startsAt: DateTimeFilter
   "When it ends."
   endsAt: DateTimeFilter
-  "Who made it; empty for the program itself."
+  "Who made it; null for the program itself."
   createdBy: StringFilter
   "When it was made."
   createdAt: DateTimeFilter
@@ -11248,7 +11248,7 @@ enum SilenceOrderField {
   STARTS_AT
   "When it ends."
   ENDS_AT
-  "Who made it; empty for the program itself."
+  "Who made it; null for the program itself."
   CREATED_BY
   "When it was made."
   CREATED_AT
@@ -11312,7 +11312,7 @@ input SourceRejectFilter {
   sourceName: StringFilter
   "Why it could not be used."
   reason: StringFilter
-  "The field at fault; empty where it is none in particular."
+  "The field at fault; null where it is none in particular."
   field: StringFilter
   "Whether replaySourceRejects reads it again."
   isReplayable: BooleanFilter
@@ -11338,7 +11338,7 @@ enum SourceRejectOrderField {
   SOURCE_NAME
   "Why it could not be used."
   REASON
-  "The field at fault; empty where it is none in particular."
+  "The field at fault; null where it is none in particular."
   FIELD
   "Whether replaySourceRejects reads it again."
   IS_REPLAYABLE
@@ -12338,8 +12338,8 @@ type Recipient implements Node {
   suppressedSince: DateTime
   "Why mail to the address stopped."
   suppressedReason: SuppressionReason
-  "What the mail server answered; empty for none."
-  suppressedDetail: String!
+  "What the mail server answered; null for none."
+  suppressedDetail: String
   "The alerts that it is restricted to, on volume and on conditions; empty for all. One that was deleted stays here, and gives no mail."
   alertIds: [Int!]!
   "The groups that it is restricted to: alerts on them, and on subscribers that are in one when the alert fires; empty for all."
@@ -12825,8 +12825,8 @@ type Silence implements Node {
     "The end of the span; a week after its begin when missing."
     until: DateTime
   ): [SilenceOccurrence!]
-  "Who made it; empty for the program itself."
-  createdBy: String!
+  "Who made it; null for the program itself."
+  createdBy: String
   "When it was made."
   createdAt: DateTime!
 }
@@ -13063,8 +13063,8 @@ type Source implements Node {
   profileName: String!
   "How the sender shows that it has the secret."
   authentication: SourceAuthentication!
-  "The header with the signature; empty for other ways."
-  signatureHeader: String!
+  "The header with the signature; null for other ways."
+  signatureHeader: String
   "When it was made."
   createdAt: DateTime!
   "When it was paused; null while records are taken."
@@ -13109,8 +13109,8 @@ type SourceReject implements Node {
   sourceName: String!
   "Why it could not be used."
   reason: String!
-  "The field at fault; empty where it is none in particular."
-  field: String!
+  "The field at fault; null where it is none in particular."
+  field: String
   "The record as JSON; of one that cannot be read its beginning."
   payload: String!
   "Whether replaySourceRejects reads it again."
@@ -13127,18 +13127,18 @@ type SourceReject implements Node {
 type SourceProfile {
   "The name."
   name: String!
-  "For whom it is; it may be empty."
-  description: String!
+  "For whom it is; null for nobody in particular."
+  description: String
   "How records are written."
   format: SourceFormat!
-  "The path to the array of records in a JSON document; empty for the document itself."
-  records: String!
-  "What stands between cells of CSV; empty for a comma."
-  delimiter: String!
+  "The path to the array of records in a JSON document; null for the document itself."
+  records: String
+  "What stands between cells of CSV; null for a comma."
+  delimiter: String
   "The expression of each field."
   fields: [SourceFieldExpression!]!
-  "True for records that are left out; empty for none."
-  skip: String!
+  "True for records that are left out; null for none."
+  skip: String
   "What the bytes of a record count."
   counters: SourceCounters!
   "What one of a volume is."
@@ -13271,18 +13271,18 @@ type PreviewedRecord {
   record: ReadRecord
 }
 
-"What a profile read. Texts are empty where the record states none."
+"What a profile read. Texts are null where the record states none."
 type ReadRecord {
   "The ICCID, device EUI or IMEI."
-  physicalId: String!
+  physicalId: String
   "The IMSI."
-  imsi: String!
+  imsi: String
   "The number, or the subscriberId."
-  msisdn: String!
-  "What it is recognized by when it comes again; empty for cumulative counters."
-  recordId: String!
+  msisdn: String
+  "What it is recognized by when it comes again; null for cumulative counters."
+  recordId: String
   "The session."
-  sessionId: String!
+  sessionId: String
   "When it began; null where that is not reported."
   startedAt: DateTime
   "When it ended, or was counted."
@@ -13580,12 +13580,12 @@ type Subscriber implements Node {
   subscriberId: String!
   "The circuit switched data number; null where none is used."
   dataNumber: String
-  "The international mobile subscriber identity; empty for what has none."
-  imsi: String!
+  "The international mobile subscriber identity, of what has one."
+  imsi: String
   "Its fixed IP address: IPv4, IPv6 or, for IPv6, a prefix such as 2001:db8:0:1::/64; null for none. Unique within the company."
   fixedIpAddress: String
-  "The name that the company gave it."
-  nickname: String!
+  "The name that the company gave it, if any."
+  nickname: String
   "The name of its network operator."
   operatorName: String!
   "The unique identifier of its network operator."
@@ -14676,10 +14676,10 @@ type WebhookDelivery implements Node & Delivery {
   finishedAt: DateTime
   "The status of the last answer; null where there was none."
   lastStatus: Int
-  "The first kilobyte of the last answer; empty where there was none."
+  "The first kilobyte of the last answer; null where there was none."
   lastAnswer: String @requires(permissions: [VIEW_SUBSCRIBER])
-  "Why the last attempt failed; empty where it did not."
-  lastError: String!
+  "Why the last attempt failed; null where it did not."
+  lastError: String
   "The body of the request."
   payload: String @requires(permissions: [VIEW_SUBSCRIBER])
 }

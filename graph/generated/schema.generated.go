@@ -6722,8 +6722,8 @@ func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field gra
 			return obj.StartCursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
 		false,
@@ -6745,8 +6745,8 @@ func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graph
 			return obj.EndCursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
 		false,
@@ -10953,9 +10953,9 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Webhook(ctx, sel, obj)
-	case model.WaitingUsage:
+	case domain.WaitingUsage:
 		return ec._WaitingUsage(ctx, sel, &obj)
-	case *model.WaitingUsage:
+	case *domain.WaitingUsage:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -11058,9 +11058,9 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Group(ctx, sel, obj)
-	case model.FeedReject:
+	case domain.FeedReject:
 		return ec._FeedReject(ctx, sel, &obj)
-	case *model.FeedReject:
+	case *domain.FeedReject:
 		if obj == nil {
 			return graphql.Null
 		}

@@ -359,10 +359,10 @@ func (ec *executionContext) _ReadRecord_physicalId(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ReadRecord_physicalId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -382,10 +382,10 @@ func (ec *executionContext) _ReadRecord_imsi(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ReadRecord_imsi(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -405,10 +405,10 @@ func (ec *executionContext) _ReadRecord_msisdn(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ReadRecord_msisdn(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -428,10 +428,10 @@ func (ec *executionContext) _ReadRecord_recordId(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ReadRecord_recordId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -451,10 +451,10 @@ func (ec *executionContext) _ReadRecord_sessionId(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ReadRecord_sessionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -855,10 +855,10 @@ func (ec *executionContext) _Source_signatureHeader(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Source_signatureHeader(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1360,10 +1360,10 @@ func (ec *executionContext) _SourceProfile_description(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_SourceProfile_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1406,10 +1406,10 @@ func (ec *executionContext) _SourceProfile_records(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_SourceProfile_records(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1429,10 +1429,10 @@ func (ec *executionContext) _SourceProfile_delimiter(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_SourceProfile_delimiter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1484,10 +1484,10 @@ func (ec *executionContext) _SourceProfile_skip(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_SourceProfile_skip(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1760,10 +1760,10 @@ func (ec *executionContext) _SourceReject_field(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_SourceReject_field(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -2905,27 +2905,27 @@ func (ec *executionContext) _ReadRecord(ctx context.Context, sel ast.SelectionSe
 			out.Values[i] = graphql.MarshalString("ReadRecord")
 		case "physicalId":
 			out.Values[i] = ec._ReadRecord_physicalId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "imsi":
 			out.Values[i] = ec._ReadRecord_imsi(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "msisdn":
 			out.Values[i] = ec._ReadRecord_msisdn(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "recordId":
 			out.Values[i] = ec._ReadRecord_recordId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "sessionId":
 			out.Values[i] = ec._ReadRecord_sessionId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "startedAt":
@@ -3203,7 +3203,7 @@ func (ec *executionContext) _Source(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "signatureHeader":
 			out.Values[i] = ec._Source_signatureHeader(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -3501,7 +3501,7 @@ func (ec *executionContext) _SourceProfile(ctx context.Context, sel ast.Selectio
 			}
 		case "description":
 			out.Values[i] = ec._SourceProfile_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "format":
@@ -3511,12 +3511,12 @@ func (ec *executionContext) _SourceProfile(ctx context.Context, sel ast.Selectio
 			}
 		case "records":
 			out.Values[i] = ec._SourceProfile_records(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "delimiter":
 			out.Values[i] = ec._SourceProfile_delimiter(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "fields":
@@ -3526,7 +3526,7 @@ func (ec *executionContext) _SourceProfile(ctx context.Context, sel ast.Selectio
 			}
 		case "skip":
 			out.Values[i] = ec._SourceProfile_skip(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "counters":
@@ -3652,7 +3652,7 @@ func (ec *executionContext) _SourceReject(ctx context.Context, sel ast.Selection
 			}
 		case "field":
 			out.Values[i] = ec._SourceReject_field(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "payload":

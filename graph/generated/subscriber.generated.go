@@ -818,10 +818,10 @@ func (ec *executionContext) _Subscriber_imsi(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_imsi(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -864,10 +864,10 @@ func (ec *executionContext) _Subscriber_nickname(ctx context.Context, field grap
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+			return ec.marshalOString2string(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Subscriber_nickname(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -4134,7 +4134,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 			}
 		case "imsi":
 			out.Values[i] = ec._Subscriber_imsi(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "fixedIpAddress":
@@ -4144,7 +4144,7 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 			}
 		case "nickname":
 			out.Values[i] = ec._Subscriber_nickname(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "operatorName":

@@ -35,7 +35,7 @@ type Edge[T any] struct {
 // PageInfo returns where a page stands in the whole list.
 type PageInfo struct {
 	HasNextPage, HasPreviousPage bool
-	StartCursor, EndCursor       *string
+	StartCursor, EndCursor       string
 }
 
 // Edges returns the items with their cursors.
@@ -54,7 +54,7 @@ func (c *Connection[T]) Nodes() []T { return c.Items }
 func (c *Connection[T]) PageInfo() PageInfo {
 	info := PageInfo{HasNextPage: c.HasNext, HasPreviousPage: c.HasPrevious}
 	if n := len(c.Items); n > 0 {
-		info.StartCursor, info.EndCursor = new(c.Cursor(0)), new(c.Cursor(n-1))
+		info.StartCursor, info.EndCursor = c.Cursor(0), c.Cursor(n-1)
 	}
 	return info
 }
@@ -95,10 +95,10 @@ type (
 
 	FeedElementConnection  = Connection[*FeedElement]
 	FeedElementEdge        = Edge[*FeedElement]
-	FeedRejectConnection   = Connection[*FeedReject]
-	FeedRejectEdge         = Edge[*FeedReject]
-	WaitingUsageConnection = Connection[*WaitingUsage]
-	WaitingUsageEdge       = Edge[*WaitingUsage]
+	FeedRejectConnection   = Connection[*domain.FeedReject]
+	FeedRejectEdge         = Edge[*domain.FeedReject]
+	WaitingUsageConnection = Connection[*domain.WaitingUsage]
+	WaitingUsageEdge       = Edge[*domain.WaitingUsage]
 
 	OperationConnection       = Connection[*bulk.Operation]
 	OperationEdge             = Edge[*bulk.Operation]

@@ -6,7 +6,7 @@ import (
 	"simgraph/domain"
 )
 
-// Session is a session as the graph shows it: null for what was not reported.
+// Session is a session as the graph shows it; what was not reported is null there.
 type Session struct {
 	// Identity identifies it within the company.
 	Identity string
@@ -14,8 +14,8 @@ type Session struct {
 	SubscriberKey                                      *int64
 	Source, SessionID                                  string
 	OtherSources                                       []string
-	NAS, Cause, APN, IPAddress, IPv6Prefix             *string
-	RATType, IMEI                                      *string
+	NAS, Cause, APN, IPAddress, IPv6Prefix             string
+	RATType, IMEI                                      string
 	VisitedNetwork                                     *VisitedNetwork
 	Cell                                               *RadioCell
 	BeganAt, ReportedAt                                time.Time
@@ -43,8 +43,8 @@ type RadioCell struct {
 // NewSession returns what the graph shows of a session.
 func NewSession(s *domain.Session) *Session {
 	shown := &Session{
-		Identity: s.ID(), SubscriberKey: s.SubscriberKey, Source: s.Source, OtherSources: append([]string{}, s.OtherSources...), SessionID: s.SessionID, NAS: reported(s.NAS), Cause: reported(s.Cause), APN: reported(s.APN),
-		RATType: reported(s.RATType), IMEI: reported(s.IMEI),
+		Identity: s.ID(), SubscriberKey: s.SubscriberKey, Source: s.Source, OtherSources: append([]string{}, s.OtherSources...), SessionID: s.SessionID, NAS: s.NAS, Cause: s.Cause, APN: s.APN,
+		RATType: s.RATType, IMEI: s.IMEI,
 		BeganAt: s.BeganAt, ReportedAt: s.ReportedAt, EndedAt: s.EndedAt, IsTransferring: s.IsTransferring, IsIncomplete: s.Decreased,
 		MobileOriginated: s.MobileOriginated, MobileTerminated: s.MobileTerminated, Total: s.MobileOriginated + s.MobileTerminated, Reports: s.Reports,
 	}
@@ -55,17 +55,10 @@ func NewSession(s *domain.Session) *Session {
 		shown.Cell = &RadioCell{s.Cell, cell.Kind, VisitedNetwork{cell.Network, domain.CountryOf(cell.Network)}, cell.Area, cell.Number}
 	}
 	if s.IPAddress.IsValid() {
-		shown.IPAddress = reported(s.IPAddress.String())
+		shown.IPAddress = s.IPAddress.String()
 	}
 	if s.IPv6Prefix.IsValid() {
-		shown.IPv6Prefix = reported(s.IPv6Prefix.String())
+		shown.IPv6Prefix = s.IPv6Prefix.String()
 	}
 	return shown
-}
-
-func reported(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

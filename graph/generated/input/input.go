@@ -973,9 +973,9 @@ type AccessKeyOrderField string
 const (
 	// The identifier; the client_id of the exchange.
 	AccessKeyOrderFieldAccessKeyID AccessKeyOrderField = "ACCESS_KEY_ID"
-	// What it is called; empty when nobody has named it.
+	// What it is called; null when nobody has named it.
 	AccessKeyOrderFieldName AccessKeyOrderField = "NAME"
-	// What uses it, and what for.
+	// What uses it, and what for; null when nobody has said.
 	AccessKeyOrderFieldPurpose AccessKeyOrderField = "PURPOSE"
 	// The identifier of the key that it took over from; null for a key that was made anew.
 	AccessKeyOrderFieldRotatedFrom AccessKeyOrderField = "ROTATED_FROM"
@@ -1060,7 +1060,7 @@ const (
 	AlertLogOrderFieldState AlertLogOrderField = "STATE"
 	// What the alert watches.
 	AlertLogOrderFieldRuleType AlertLogOrderField = "RULE_TYPE"
-	// The target of the alert at that time: the subscriberId of a SIM, the groupId of a group, empty for the company.
+	// The target of the alert at that time: the subscriberId of a SIM, the groupId of a group; none for the company.
 	AlertLogOrderFieldTarget AlertLogOrderField = "TARGET"
 	// The subscriber: its ICCID, device EUI or IMEI.
 	AlertLogOrderFieldPhysicalID AlertLogOrderField = "PHYSICAL_ID"
@@ -1146,7 +1146,7 @@ const (
 	AlertOrderFieldKind AlertOrderField = "KIND"
 	// What it watches, and whose usage triggers it.
 	AlertOrderFieldRuleType AlertOrderField = "RULE_TYPE"
-	// The subscriberId of a SIM, the groupId of a group, empty for the company.
+	// The subscriberId of a SIM, the groupId of a group; none for the company.
 	AlertOrderFieldTarget AlertOrderField = "TARGET"
 	// The lower threshold in bytes; null for kinds other than VOLUME.
 	AlertOrderFieldLowerThreshold AlertOrderField = "LOWER_THRESHOLD"
@@ -1980,7 +1980,7 @@ const (
 	SilenceOrderFieldStartsAt SilenceOrderField = "STARTS_AT"
 	// When it ends.
 	SilenceOrderFieldEndsAt SilenceOrderField = "ENDS_AT"
-	// Who made it; empty for the program itself.
+	// Who made it; null for the program itself.
 	SilenceOrderFieldCreatedBy SilenceOrderField = "CREATED_BY"
 	// When it was made.
 	SilenceOrderFieldCreatedAt SilenceOrderField = "CREATED_AT"
@@ -2117,7 +2117,7 @@ const (
 	SourceRejectOrderFieldSourceName SourceRejectOrderField = "SOURCE_NAME"
 	// Why it could not be used.
 	SourceRejectOrderFieldReason SourceRejectOrderField = "REASON"
-	// The field at fault; empty where it is none in particular.
+	// The field at fault; null where it is none in particular.
 	SourceRejectOrderFieldField SourceRejectOrderField = "FIELD"
 	// Whether replaySourceRejects reads it again.
 	SourceRejectOrderFieldIsReplayable SourceRejectOrderField = "IS_REPLAYABLE"

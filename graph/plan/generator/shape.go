@@ -77,7 +77,8 @@ func appendFunc(ref *config.TypeReference) string {
 // leaf is a function that appends values of one type reference.
 type leaf struct {
 	Name, Type, Append string
-	Nilable            bool
+	// Null is the condition of a value that is null; "" for none.
+	Null string
 }
 
 // leaves are the leaves that fields need, each once.
@@ -92,11 +93,28 @@ func leaves(data *codegen.Data) []leaf {
 			}
 			if name := leafName(ref); name != "" && !seen[name] {
 				seen[name] = true
-				found = append(found, leaf{name, goType(ref.GO), written(ref, "v"), ref.IsNilable()})
+				found = append(found, leaf{name, goType(ref.GO), written(ref, "v"), nullWhen(ref)})
 			}
 		}
 	}
 	return found
+}
+
+// nullWhen is the condition under which a leaf v is null; "" for never.
+func nullWhen(ref *config.TypeReference) string {
+	switch {
+	case ref.IsNilable():
+		return "v == nil"
+	case nullWhenEmpty(ref):
+		return `v == ""`
+	}
+	return ""
+}
+
+// nullWhenEmpty reports a nullable leaf of which Go keeps a text, "" for none.
+func nullWhenEmpty(ref *config.TypeReference) bool {
+	basic, is := ref.GO.Underlying().(*types.Basic)
+	return is && basic.Kind() == types.String && !ref.GQL.NonNull && ref.Marshaler != nil
 }
 
 func leafName(ref *config.TypeReference) string {

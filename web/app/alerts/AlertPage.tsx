@@ -141,7 +141,7 @@ function EditVolume({ of: { alertId, ruleType, target, lowerThreshold, upperThre
   });
   return (
     <Panel id="edit" title="Change the thresholds">
-      <AlertForm fixed start={{ ruleType, target, lower: written(lowerThreshold), upper: written(upperThreshold), words: { name, description } }} verb="Save" save={save} cancel={<button type="button" onClick={close}>Cancel</button>} />
+      <AlertForm fixed start={{ ruleType, target: target ?? '', lower: written(lowerThreshold), upper: written(upperThreshold), words: { name, description } }} verb="Save" save={save} cancel={<button type="button" onClick={close}>Cancel</button>} />
     </Panel>
   );
 }

@@ -79,7 +79,7 @@ export default function Alerts({ params }: { params: URLSearchParams }) {
   );
 }
 
-const nameOf = ({ ruleType, target, subscriber, group }: Row): string => subscriber?.nickname || subscriber?.physicalId || group?.name || (ruleType === 'COMPANY' ? 'The company' : target);
+const nameOf = ({ ruleType, target, subscriber, group }: Row): string => subscriber?.nickname || subscriber?.physicalId || group?.name || (ruleType === 'COMPANY' ? 'The company' : target ?? '');
 
 /** What the alert notices, with its limit. */
 const noticed = (of: Row): string => (of.__typename === 'VolumeAlert' ? `Above ${bytes(of.lowerThreshold)}, ${bytes(of.upperThreshold)}` : `${kinds[of.kind]}: ${limitOf(of)}`);

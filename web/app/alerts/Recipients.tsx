@@ -100,7 +100,7 @@ function One({ of: { recipientId, email, alertIds, groupIds, suppressedSince, su
         <button type="button" className="quiet" onClick={() => setOpen('edit')} aria-label={`Change ${email}`}>Change</button>
         <button type="button" className="quiet" onClick={() => setOpen('delete')} aria-label={`Delete ${email}`}>Delete</button>
       </div>
-      {suppressedSince && <p className="hint">{suppressedReason === 'UNSUBSCRIBED' ? 'The recipient unsubscribed' : `A mail server refused the address: ${suppressedDetail}`}, <Ago at={suppressedSince} />.</p>}
+      {suppressedSince && <p className="hint">{suppressedReason === 'UNSUBSCRIBED' ? 'The recipient unsubscribed' : `A mail server refused the address${suppressedDetail ? `: ${suppressedDetail}` : ''}`}, <Ago at={suppressedSince} />.</p>}
       {choiceOf(alertIds, groupIds) && <p className="hint">{choiceOf(alertIds, groupIds)}</p>}
       {problem && <Failure problem={problem} />}
       <ul className="plain-list" aria-label={`Mail to ${email}`}>

@@ -2,8 +2,8 @@ import { to, toSubscriber } from '../shell/route';
 
 interface Props {
   ruleType: string;
-  target: string;
-  subscriber?: { physicalId: string; nickname: string } | null;
+  target: string | null;
+  subscriber?: { physicalId: string; nickname: string | null } | null;
   group?: { groupId: number; name: string } | null;
 }
 

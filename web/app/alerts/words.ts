@@ -24,8 +24,8 @@ export const alertKey = (alertId: number) => `alert/${alertId}`;
 
 interface Watching {
   ruleType: string;
-  target: string;
-  subscriber?: { physicalId: string; nickname: string } | null;
+  target: string | null;
+  subscriber?: { physicalId: string; nickname: string | null } | null;
   group?: { name: string } | null;
 }
 
@@ -36,7 +36,7 @@ export function nameOfWatched({ ruleType, target, subscriber, group }: Watching)
     case 'COMPANY': return 'Each subscriber of the company';
     case 'GROUPFPTP': return `Each subscriber of ${name}`;
     case 'GROUPPR': return `${name} together`;
-    default: return subscriber ? subscriber.nickname || subscriber.physicalId : target;
+    default: return subscriber ? subscriber.nickname || subscriber.physicalId : target ?? '';
   }
 }
 

@@ -118,12 +118,12 @@ function summaryOf(changes: Entry['changes']): string {
 /** One entry: before, after, and where it came from. */
 function One({ of: entry, close }: { of: Entry; close: () => void }) {
   const timeZone = useZone();
-  const facts: [string, string][] = [
+  const facts: [string, string | null][] = [
     ['When', momentInZone(entry.at, timeZone)], ['Who', entry.actor || 'the service'], ['Access key', entry.accessKeyId], ['By', entry.door],
     ['Address', entry.address], ['Request', entry.requestId], ['Number', entry.sequence], ['Hash', entry.hash],
   ];
   return (
-    <Dialog title={`${entry.action} · ${entry.subjectType} ${entry.subjectId}`} cancel={close}>
+    <Dialog title={`${entry.action} · ${[entry.subjectType, entry.subjectId].filter(Boolean).join(' ')}`} cancel={close}>
       {entry.changes.length > 0 && (
         <div className="table-scroll" role="region" aria-label="What changed" tabIndex={0}>
           <table className="before-after">

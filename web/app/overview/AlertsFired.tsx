@@ -18,8 +18,8 @@ interface Entry {
   threshold?: string;
   usage?: string;
   source?: string | null;
-  target: string;
-  subscriber: { physicalId: string; nickname: string } | null;
+  target: string | null;
+  subscriber: { physicalId: string; nickname: string | null } | null;
   group: { groupId: number; name: string } | null;
 }
 

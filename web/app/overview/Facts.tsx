@@ -44,7 +44,7 @@ export function Facts({ of: s }: { of: Subscriber }) {
   );
 }
 
-const Linked = ({ id, name }: { id: string; name?: string }) => <a href={toSubscriber(id)} className={name ? undefined : 'mono'}>{name || id}</a>;
+const Linked = ({ id, name }: { id: string; name?: string | null }) => <a href={toSubscriber(id)} className={name ? undefined : 'mono'}>{name || id}</a>;
 
 function rental({ lineRental, tariff }: Subscriber): string | null {
   if (lineRental === null || !tariff) return null;

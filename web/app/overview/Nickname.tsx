@@ -11,7 +11,7 @@ const edit = `mutation EditNickname($input: EditSubscriberInput!) {
 }`;
 
 /** The nickname as the heading, to be edited in place. */
-export function Nickname({ physicalId, nickname, changed }: { physicalId: string; nickname: string; changed: () => void }) {
+export function Nickname({ physicalId, nickname, changed }: { physicalId: string; nickname: string | null; changed: () => void }) {
   const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
   const [editing, setEditing] = useState(false);
   const pencil = useRef<HTMLButtonElement>(null);
@@ -44,7 +44,7 @@ export function Nickname({ physicalId, nickname, changed }: { physicalId: string
     <>
       <h1 className="visually-hidden">{nickname || physicalId}</h1>
       <form className="row" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && close()}>
-        <input name="nickname" aria-label="Nickname" defaultValue={nickname} maxLength={256} autoFocus />
+        <input name="nickname" aria-label="Nickname" defaultValue={nickname ?? ''} maxLength={256} autoFocus />
         <button type="submit" className="primary" disabled={save.busy}>Save</button>
         <button type="button" onClick={close}>Cancel</button>
       </form>

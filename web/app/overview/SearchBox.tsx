@@ -5,7 +5,7 @@ import { type Choice, type Found, Search, shortest } from '../ui/Search';
 interface Subscriber {
   physicalId: string;
   subscriberId: string;
-  nickname: string;
+  nickname: string | null;
 }
 
 const query = `query Search($text: String!) {

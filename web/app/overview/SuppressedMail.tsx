@@ -11,7 +11,7 @@ interface Recipient {
   email: string;
   suppressedSince: string | null;
   suppressedReason: 'REFUSED' | 'UNSUBSCRIBED' | null;
-  suppressedDetail: string;
+  suppressedDetail: string | null;
 }
 
 interface Restored {
@@ -64,7 +64,7 @@ function Suppressed({ recipient: { email, suppressedSince, suppressedReason, sup
     <li>
       <span className="entry-text">
         <strong>{email}</strong>
-        <span className="hint">{suppressedReason === 'UNSUBSCRIBED' ? 'The recipient unsubscribed.' : `A mail server refused the address: ${suppressedDetail}`}</span>
+        <span className="hint">{suppressedReason === 'UNSUBSCRIBED' ? 'The recipient unsubscribed.' : `A mail server refused the address${suppressedDetail ? `: ${suppressedDetail}` : ''}`}</span>
       </span>
       {suppressedSince && <time className="hint" dateTime={suppressedSince} title={momentInZone(suppressedSince, timeZone)}>{ago(suppressedSince)}</time>}
       {suppressedReason === 'REFUSED' && <button type="button" disabled={busy} aria-label={`Send mail to ${email} again`} onClick={restore}>Send again</button>}

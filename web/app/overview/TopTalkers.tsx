@@ -9,7 +9,7 @@ import { type Period, useMay, useViewer } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
 
 interface Talker {
-  subscriber: { physicalId: string; subscriberId: string; nickname: string } | null;
+  subscriber: { physicalId: string; subscriberId: string; nickname: string | null } | null;
   mobileOriginated: string;
   mobileTerminated: string;
   total: string;

@@ -4,9 +4,9 @@ export interface Subscriber {
   physicalId: string;
   subscriberId: string;
   dataNumber: string | null;
-  imsi: string;
+  imsi: string | null;
   fixedIpAddress: string | null;
-  nickname: string;
+  nickname: string | null;
   operatorName: string;
   operatorCode: string;
   tariffName: string | null;
@@ -24,7 +24,7 @@ export interface Subscriber {
   eid: string | null;
   smdpProvider: string | null;
   parent: { physicalId: string; isEnabledOnParent: boolean } | null;
-  profiles: { physicalId: string; nickname: string }[] | null;
+  profiles: { physicalId: string; nickname: string | null }[] | null;
   dataUsage: string | null;
   tags: { name: string }[] | null;
 }

@@ -139,9 +139,9 @@ function Silence({ of: { alertId, isSilenced, subscriber, group }, named, silenc
 }
 
 interface Named {
-  target?: string;
+  target?: string | null;
   source?: string | null;
-  subscriber?: { physicalId: string; nickname: string } | null;
+  subscriber?: { physicalId: string; nickname: string | null } | null;
   group?: { groupId: number; name: string } | null;
 }
 

@@ -18,7 +18,7 @@ export interface Editable {
   kind: NonNullable<New['kind']>;
   physicalId: string;
   subscriberId: string;
-  imsi: string;
+  imsi: string | null;
   fixedIpAddress: string | null;
   operatorCode: string;
   tariffName: string | null;

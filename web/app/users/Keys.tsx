@@ -56,8 +56,8 @@ export default function Keys() {
     setMade(key);
   };
   const columns: Column<Row>[] = [
-    { key: 'name', name: 'Name', width: 160, cell: (row) => <button type="button" className="bare link" title={row.purpose} aria-label={row.name ? `Rename ${row.name}` : `no name: rename ${row.accessKeyId}`} onClick={() => setOpen({ what: 'rename', of: row })}>{row.name || 'no name'}</button> },
-    { key: 'purpose', name: 'Purpose', width: 170, cell: ({ purpose }) => <span title={purpose}>{purpose}</span> },
+    { key: 'name', name: 'Name', width: 160, cell: (row) => <button type="button" className="bare link" title={row.purpose ?? undefined} aria-label={row.name ? `Rename ${row.name}` : `no name: rename ${row.accessKeyId}`} onClick={() => setOpen({ what: 'rename', of: row })}>{row.name || 'no name'}</button> },
+    { key: 'purpose', name: 'Purpose', width: 170, cell: ({ purpose }) => <span title={purpose ?? undefined}>{purpose}</span> },
     { key: 'user', name: 'User', width: 170, cell: ({ userEmail }) => userEmail },
     { key: 'state', name: 'State', width: 90, cell: (row) => <State of={row} /> },
     { key: 'scopes', name: 'Passes on', width: 130, cell: ({ accessKeyId, scopes }) => (
@@ -162,8 +162,8 @@ const Label = ({ name, purpose, setName, setPurpose }: LabelProps) => (
 );
 
 function Rename({ of, close }: { of: Row; close: () => void }) {
-  const [name, setName] = useState(of.name);
-  const [purpose, setPurpose] = useState(of.purpose);
+  const [name, setName] = useState(of.name ?? '');
+  const [purpose, setPurpose] = useState(of.purpose ?? '');
   const save = useDo(async () => {
     await mutate(rename, { input: { accessKeyId: of.accessKeyId, name: name.trim(), purpose: purpose.trim() } });
     close();
