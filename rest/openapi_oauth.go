@@ -6,6 +6,10 @@ const TokenPath = "/oauth/token"
 // tokenExchange describes POST /oauth/token (RFC 6749 §4.4, RFC 7523).
 func tokenExchange() object {
 	text := func(description string) object { return object{"type": "string", "description": description} }
+	// Postman fills forms in with the examples of their fields.
+	field := func(example, description string) object {
+		return object{"type": "string", "description": description, "example": example}
+	}
 	responses := object{"200": object{
 		"description": "The access token.",
 		"content": object{"application/json": object{"schema": object{
@@ -38,11 +42,11 @@ func tokenExchange() object {
 			"content": object{"application/x-www-form-urlencoded": object{"example": object{"grant_type": "client_credentials", "scope": "VIEW_SUBSCRIBER"}, "schema": object{
 				"type": "object", "required": []string{"grant_type"},
 				"properties": object{
-					"grant_type":    object{"type": "string", "enum": []string{"client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, "description": "The kind of grant."},
-					"assertion":     text("The signed token (JWT) of the program's issuer, for the JWT bearer grant."),
-					"scope":         text("The permissions that the token shall have, such as VIEW_SUBSCRIBER, with blanks between them; all of the key's or the program's when missing."),
-					"client_id":     text("The id of the access key, unless it is sent by HTTP Basic."),
-					"client_secret": text("Its secret, unless it is sent by HTTP Basic."),
+					"grant_type":    object{"type": "string", "enum": []string{"client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, "description": "The kind of grant.", "example": "client_credentials"},
+					"assertion":     field("eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJodHRwczovL2lkLmFjbWUuZXhhbXBsZSJ9.c2lnbmF0dXJl", "The signed token (JWT) of the program's issuer, for the JWT bearer grant."),
+					"scope":         field("VIEW_SUBSCRIBER", "The permissions that the token shall have, such as VIEW_SUBSCRIBER, with blanks between them; all of the key's or the program's when missing."),
+					"client_id":     field("sgk_1_4TBRYQ7JRBSDNX5UWFH6KZ3VQE", "The id of the access key, unless it is sent by HTTP Basic."),
+					"client_secret": field("the-secret-of-the-key", "Its secret, unless it is sent by HTTP Basic."),
 				},
 			}}},
 		},

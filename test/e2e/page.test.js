@@ -1,6 +1,8 @@
 // The page for people, as they use it.
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import { base, enter, graph, openTab, token } from './browser.js';
+import { shell } from './programs.js';
 import { accessible, browserOf, downloaded, example, focused, oneSubscriber, openExample, pageTests, runQuery } from './tab.js';
 
 const inTab = pageTests();
@@ -213,6 +215,17 @@ inTab('the REST contract is shown and tried with the session', async (tab) => {
   await tags.getByRole('button', { name: 'Execute' }).click();
   await tags.locator('.live-responses-table .response-col_status').filter({ hasText: '200' }).waitFor();
   assert.ok((await tags.locator('.curl-command').innerText()).includes('-H "Authorization: Bearer $TOKEN"'), 'the copied command has no token');
+  // The examples of the parameters are filled in, among them a filter with quotes.
+  const subscribers = tab.locator('[id^="operations-"][id$="-listSubscribers"]');
+  await subscribers.locator('.opblock-summary-control').click();
+  await subscribers.getByRole('button', { name: 'Try it out' }).click();
+  await subscribers.getByRole('button', { name: 'Execute' }).click();
+  await subscribers.locator('.live-responses-table .response-col_status').filter({ hasText: '200' }).waitFor();
+  for (const operation of [tags, subscribers]) {
+    const command = await operation.locator('.curl-command .curl').innerText();
+    const { stdout } = await shell(tmpdir(), command, { TOKEN: process.env.SIMGRAPH_TOKEN });
+    assert.ok(Array.isArray(JSON.parse(stdout).content), `${command}\n${stdout}`);
+  }
 });
 
 for (const colorScheme of ['light', 'dark']) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -150,18 +151,44 @@ func callAnalytics(ctx context.Context, api *ClientWithResponses, physicalID str
 	end := time.Now().UTC().Format(time.DateOnly)
 	usage, err := api.DataUsageWithResponse(ctx, &DataUsageParams{start, end})
 	report("dataUsage", usage, err)
+	if total(usage.JSON200.Content[0].MobileOriginated) == 0 || total(usage.JSON200.Content[0].MobileTerminated) == 0 {
+		log.Fatalf("no usage is summed: %s", usage.Body)
+	}
 	bySubscriber, err := api.DataUsageBySubscriberWithResponse(ctx, &DataUsageBySubscriberParams{start, end})
 	report("dataUsageBySubscriber", bySubscriber, err)
+	var _ map[string]map[string]string = bySubscriber.JSON200.Content.SubscriberDataUsage
 	byIP, err := api.DataUsageByIpAddressWithResponse(ctx, &DataUsageByIpAddressParams{start, end})
 	report("dataUsageByIpAddress", byIP, err)
+	for address, of := range byIP.JSON200.Content[0].DataUsageByIp {
+		if of.LastSeen.IsZero() || of.Bytes == "" {
+			log.Fatalf("%s: %+v", address, of)
+		}
+	}
 	byProtocol, err := api.DataUsageByNetworkProtocolWithResponse(ctx, &DataUsageByNetworkProtocolParams{start, end})
 	report("dataUsageByNetworkProtocol", byProtocol, err)
+	for _, hours := range byProtocol.JSON200.Content {
+		total(hours)
+	}
 	sessions, err := api.SessionCountWithResponse(ctx, &SessionCountParams{start, end})
 	report("sessionCount", sessions, err)
+	total(sessions.JSON200.Content)
 	usageOf, err := api.DataUsageOfSubscriberWithResponse(ctx, physicalID, &DataUsageOfSubscriberParams{start, end})
 	report("dataUsageOfSubscriber", usageOf, err)
 	byIPOf, err := api.DataUsageByIpAddressOfSubscriberWithResponse(ctx, physicalID, &DataUsageByIpAddressOfSubscriberParams{start, end})
 	report("dataUsageByIpAddressOfSubscriber", byIPOf, err)
 	sessionsOf, err := api.SessionCountOfSubscriberWithResponse(ctx, physicalID, &SessionCountOfSubscriberParams{start, end})
 	report("sessionCountOfSubscriber", sessionsOf, err)
+	total(sessionsOf.JSON200.Content[0].Content)
+}
+
+// total sums a map of the analytics, whose values are digits.
+func total(of map[string]string) (sum int64) {
+	for key, digits := range of {
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			log.Fatalf("%s: %v", key, err)
+		}
+		sum += n
+	}
+	return sum
 }

@@ -76,8 +76,28 @@ await report('listRecipients', api.GET('/alerts/recipients'));
 await report('editRecipient', api.PATCH('/alerts/recipients/{id}', { params: { path: { id: recipient.id } }, body: { email: 'openapi-fetch-2@demo.example' } }));
 await report('deleteRecipient', api.DELETE('/alerts/recipients/{id}', { params: { path: { id: recipient.id } } }));
 
+/** The sum of a map of the analytics. */
+function sum(map: Values): bigint {
+  return Object.values(map).reduce((total, digits) => total + BigInt(digits), 0n);
+}
+
+// Is holds both ways: Record<string, never> and unknown are no Values.
+type Values = { [key: string]: string };
+type Is<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+type Content<O extends keyof operations> = operations[O] extends { responses: { 200: { content: { 'application/json': { content: infer C } } } } } ? C : never;
+const maps: [
+  Is<Content<'dataUsage'>[0]['mobileOriginated'], Values>,
+  Is<Content<'dataUsage'>[0]['mobileTerminated'], Values>,
+  Is<Content<'dataUsageBySubscriber'>['subscriberDataUsage'], { [subscriber: string]: Values }>,
+  Is<Content<'sessionCount'>, Values>,
+  Is<Content<'sessionCountOfSubscriber'>[0]['content'], Values>,
+  Is<Content<'dataUsageByNetworkProtocol'>, { [protocol: string]: Values }>,
+  Is<Content<'dataUsageByIpAddress'>[0]['dataUsageByIp'], { [address: string]: { lastSeen: string; bytes: string } }>,
+] = [true, true, true, true, true, true, true];
+if (!maps.every(Boolean)) throw new Error('a map of the analytics has no type of its values');
+
 const query = { startDate: new Date(Date.now() - 172_800_000).toISOString(), endDate: now.slice(0, 10) };
-await report('dataUsage', api.GET('/analytics/data-usage', { params: { query } }));
+const { content: [usage] } = await report('dataUsage', api.GET('/analytics/data-usage', { params: { query } }));
 await report('dataUsageBySubscriber', api.GET('/analytics/data-usage-by-subscriber', { params: { query } }));
 await report('dataUsageByIpAddress', api.GET('/analytics/data-usage-ip-address', { params: { query } }));
 await report('dataUsageByNetworkProtocol', api.GET('/analytics/data-usage-network-protocol', { params: { query } }));
@@ -85,3 +105,4 @@ await report('sessionCount', api.GET('/analytics/session-count', { params: { que
 await report('dataUsageOfSubscriber', api.GET('/analytics/data-usage/{physicalId}', { params: { path, query } }));
 await report('dataUsageByIpAddressOfSubscriber', api.GET('/analytics/data-usage-ip-address/{physicalId}', { params: { path, query } }));
 await report('sessionCountOfSubscriber', api.GET('/analytics/session-count/{physicalId}', { params: { path, query } }));
+if (sum(usage.mobileOriginated) === 0n || sum(usage.mobileTerminated) === 0n) throw new Error(`no usage is summed: ${JSON.stringify(usage)}`);
