@@ -43,7 +43,8 @@ func selectionOf(e ast.Expr) *selection {
 
 // pathOf reads names below r.
 func pathOf(e ast.Expr) *selection {
-	operand, name, optional := e, "", false
+	var operand ast.Expr
+	name, optional := "", false
 	switch e.Kind() {
 	case ast.IdentKind:
 		if e.AsIdent() == "r" {

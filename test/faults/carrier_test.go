@@ -149,7 +149,7 @@ func (c *carrier) sendBodies() {
 // sendStream posts all rows in one body with a token.
 func (c *carrier) sendStream() {
 	text := c.csv(0, carrierRows)
-	c.until("the stream", func(base string, by *caller) (int, []byte, error) {
+	c.until("the stream", func(_ string, by *caller) (int, []byte, error) {
 		response, answer, err := by.send(c.Context(), http.MethodPost, "/usage/records?source=carrier", "text/csv", []byte(text))
 		if response == nil {
 			return 0, nil, err

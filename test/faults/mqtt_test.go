@@ -56,8 +56,8 @@ const nodeREDProgram = "../nodered/node_modules/node-red/red.js"
 
 func newMeters(t *testing.T) *meters {
 	t.Helper()
-	const mosquitto = "/usr/sbin/mosquitto"
-	needed(t, mosquitto, "mosquitto_pub", "node", nodeREDProgram)
+	const broker = "/usr/sbin/mosquitto"
+	needed(t, broker, "mosquitto_pub", "node", nodeREDProgram)
 	d := newDatabase(t)
 	m := &meters{operating: &operating{T: t, pool: d.open()}, dir: t.TempDir()}
 	m.launches = []launch{{databaseURL: d.url(), dataDir: t.TempDir(), addr: freeAddress(t)}}
@@ -76,7 +76,7 @@ func newMeters(t *testing.T) *meters {
 	m.broker = freeAddress(t)
 	m.write("mosquitto.conf", "user root\n"+m.read("../../deploy/mqtt/mosquitto.conf"))
 	_, port, _ := net.SplitHostPort(m.broker)
-	m.start(mosquitto, "-c", filepath.Join(m.dir, "mosquitto.conf"), "-p", port)
+	m.start(broker, "-c", filepath.Join(m.dir, "mosquitto.conf"), "-p", port)
 	eventually(t, "the broker listens", func() bool {
 		connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", m.broker)
 		if err == nil {
