@@ -17,6 +17,7 @@ const (
 	joinOperator = "JOIN operators o ON o.code = s.operator_code"
 	joinTariff   = "JOIN tariffs t ON t.company_id = s.company_id AND t.name = s.tariff_name"
 	joinParent   = "LEFT JOIN subscribers parent ON parent.company_id = s.company_id AND parent.key = s.parent_key{shown}"
+	joinSeen     = "LEFT JOIN subscriber_seen seen ON seen.company_id = s.company_id AND seen.subscriber_key = s.key"
 	joinPeriod   = "LEFT JOIN subscriber_periods p ON p.company_id = s.company_id AND p.period_start = {period} AND p.subscriber_key = s.key"
 )
 
@@ -77,6 +78,8 @@ var subscriberColumns = complete([]subscriberColumn{
 	{name: "group_of", sql: groupOfSubscriber, set: domain.FieldGroup, lookup: true},
 	{name: "tag_names", sql: tagsOfSubscriber, set: domain.FieldTags, lookup: true},
 	{name: "period_bytes", sql: usageOfSubscriber, set: domain.FieldDataUsage, lookup: true},
+	{name: "last_seen_at", sql: seenOfSubscriber},
+	{field: "lastSeenAt", sql: "seen.last_seen_at", join: "seen", nullable: true},
 	{field: "related.profiles.physicalId", sql: withProfile},
 	{field: "tags", sql: "EXISTS (SELECT FROM subscriber_tags st WHERE st.company_id = $1 AND st.subscriber_key = s.key AND st.tag_name = ANY({values}))"},
 	{field: "dataUsage", sql: "COALESCE(" + usageOfPeriod + ", 0)", join: "period"},
@@ -92,6 +95,8 @@ const (
   WHERE st.company_id = $1 AND st.subscriber_key = s.key ORDER BY st.tag_name LIMIT 100)`
 	usageOfSubscriber = `COALESCE((SELECT p.mobile_originated + p.mobile_terminated FROM subscriber_periods p
   WHERE p.company_id = $1 AND p.period_start = {period} AND p.subscriber_key = s.key), 0)`
+	seenOfSubscriber = `(SELECT seen.last_seen_at FROM subscriber_seen seen
+  WHERE seen.company_id = $1 AND seen.subscriber_key = s.key)`
 	// withoutProfiles looks into the index for each row. For NOT EXISTS the planner
 	// reads all subscribers first, since it does not see that a page has a LIMIT.
 	withoutProfiles = `(SELECT 1 FROM subscribers profile
@@ -230,6 +235,9 @@ func (l *subscriberList) from() string {
 	}
 	if l.Joins["parent"] {
 		parts = append(parts, pg.Fill(joinParent, "shown", l.shown("parent")))
+	}
+	if l.Joins["seen"] {
+		parts = append(parts, joinSeen)
 	}
 	if l.Joins["period"] {
 		parts = append(parts, pg.Fill(joinPeriod, "period", l.period()))

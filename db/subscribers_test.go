@@ -253,6 +253,7 @@ func TestOnlyTheGivenFieldsAreSelected(t *testing.T) {
 	pool := fleettest.NewInventory(t)
 	pool.MustExec(`UPDATE subscribers SET data_number = '44', fixed_ip_address = '10.0.0.7', eid = '89', smdp_provider = 'SM', terminate_date = '2025-01-01Z',
   is_barred = true, is_transferring = true, is_online = true WHERE physical_id = 'p02'`)
+	pool.MustExec(`INSERT INTO subscriber_seen SELECT company_id, key, '2026-11-02Z' FROM subscribers WHERE physical_id = 'p02'`)
 	store := db.NewSubscribers(pool)
 	whole := *fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), fleettest.All, "p02", fleettest.EveryField))
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[domain.Subscriber]()) {

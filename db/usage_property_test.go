@@ -91,7 +91,7 @@ SELECT (SELECT coalesce(sum(ip_originated + ip_terminated), 0) FROM subscriber_d
 const clearUsage = `
 DELETE FROM usage_ids; DELETE FROM usage_records; DELETE FROM usage_quarantine; DELETE FROM usage_sources; DELETE FROM usage_sessions;
 DELETE FROM company_hours; DELETE FROM company_sessions; DELETE FROM group_hours; DELETE FROM group_sessions;
-DELETE FROM subscriber_days; DELETE FROM ip_days; DELETE FROM subscriber_periods; DELETE FROM group_periods; DELETE FROM ip_months; DELETE FROM usage_months`
+DELETE FROM subscriber_days; DELETE FROM ip_days; DELETE FROM subscriber_periods; DELETE FROM subscriber_seen; DELETE FROM group_periods; DELETE FROM ip_months; DELETE FROM usage_months`
 
 func TestTotalsEqualTheLedgerUnderConcurrentWriters(t *testing.T) {
 	t.Parallel()

@@ -75,6 +75,9 @@ type Subscriber struct {
 	ParentKey         *int64
 	ParentPhysicalID  *string
 	IsEnabledOnParent *bool
+	// LastSeenAt is the end of its last usage or the last report of a session; nil for
+	// one that was never seen.
+	LastSeenAt *time.Time
 	// Relations are what was read together with the subscriber.
 	Relations Relations
 }
@@ -168,6 +171,7 @@ var SubscriberFields = query.NewFields(
 	query.Field{Name: "eid", Type: query.Text},
 	query.Field{Name: "dataUsage", Type: query.Integer},
 	query.Field{Name: "smdpProvider", Type: query.Text},
+	query.Field{Name: "lastSeenAt", Type: query.Time},
 	query.Field{Name: "related.parent.physicalId", Type: query.Text},
 	query.Field{Name: "related.parent.isEnabledOnParent", Type: query.Boolean},
 	query.Field{Name: "related.profiles.physicalId", Type: query.Set},

@@ -1,10 +1,13 @@
 package usage
 
 import (
+	"context"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
@@ -98,4 +101,58 @@ func (r *writtenTotals) changes(to []TotalChange, added func(domain.PeriodKey) i
 		to = append(to, TotalChange{ID: id, PeriodStart: start, Before: before, After: r.Numbers[i]})
 	}
 	return to
+}
+
+// The greatest time wins, whatever the order of records and reports. What is not later
+// changes no row.
+const (
+	laterSeen = `
+  ON CONFLICT (company_id, subscriber_key) DO UPDATE SET last_seen_at = excluded.last_seen_at
+  WHERE k.last_seen_at < excluded.last_seen_at`
+	// addSeen notes the ends of the records of addSubscriberPeriods.
+	addSeen = `, seen AS (
+  INSERT INTO subscriber_seen AS k (company_id, subscriber_key, last_seen_at)
+  SELECT own.company_id, n.id, to_timestamp(max(n.last_seen))
+  FROM companies own
+  CROSS JOIN unnest($22::bigint[], $25::bigint[]) AS n(id, last_seen)
+  WHERE own.company_id = $1
+  GROUP BY own.company_id, n.id` + laterSeen + `
+)`
+	// seenByReports notes the reports of the sessions of storeSessions.
+	seenByReports = `, seen AS (
+  INSERT INTO subscriber_seen AS k (company_id, subscriber_key, last_seen_at)
+  SELECT own.company_id, n.subscriber_key, max(n.as_of)
+  FROM companies own
+  CROSS JOIN unnest($4::bigint[], $12::timestamptz[]) AS n(subscriber_key, as_of)
+  WHERE own.company_id = $1 AND n.subscriber_key IS NOT NULL
+  GROUP BY own.company_id, n.subscriber_key` + laterSeen + `
+)`
+	// seenInSessions notes the reports of the sessions of subscribers.
+	seenInSessions = `
+  INSERT INTO subscriber_seen AS k (company_id, subscriber_key, last_seen_at)
+  SELECT n.company_id, n.subscriber_key, max(n.as_of)
+  FROM sessions n
+  WHERE n.company_id = $1 AND n.subscriber_key = ANY($2::bigint[])
+  GROUP BY n.company_id, n.subscriber_key` + laterSeen
+)
+
+// seen is when subscribers were seen last, from the periods and sessions. What is older
+// than the ledger ($2) may follow from a session that went with its month, and stays.
+var seen = derivation{
+	table: "subscriber_seen", keys: []string{"subscriber_key"}, values: []string{"last_seen_at"}, within: "true",
+	derived: `
+SELECT subscriber_key, max(at) AS last_seen_at
+FROM (
+  SELECT p.subscriber_key, p.last_seen AS at FROM subscriber_periods p WHERE p.company_id = $1 AND p.last_seen > '-infinity'
+  UNION ALL
+  SELECT n.subscriber_key, n.as_of FROM sessions n WHERE n.company_id = $1 AND n.subscriber_key IS NOT NULL
+  UNION ALL
+  SELECT k.subscriber_key, k.last_seen_at FROM subscriber_seen k WHERE k.company_id = $1 AND k.last_seen_at < $2
+) found
+GROUP BY subscriber_key`,
+}
+
+func noteSeen(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, subscribers []int64) error {
+	_, err := pg.Affected(ctx, tx, seenInSessions, company, pq.Int64Array(subscribers))
+	return err
 }

@@ -364,5 +364,8 @@ func (u *Store) attachSessions(ctx context.Context, tx *sqlx.Tx, company domain.
 	if _, err := pg.Affected(ctx, tx, attachValues, company, pq.Int64Array(keys)); err != nil {
 		return err
 	}
+	if err := noteSeen(ctx, tx, company, keys); err != nil {
+		return err
+	}
 	return u.setNetworkState(ctx, tx, company, keys)
 }

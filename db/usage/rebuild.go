@@ -351,6 +351,9 @@ func (u *Store) RebuildWith(ctx context.Context, scope domain.Scope, opt Rebuild
 		err = r.periods(ctx, from, to)
 	}
 	if err == nil {
+		err = r.derive(ctx, []derivation{seen}, func(start time.Time) []any { return []any{start} })
+	}
+	if err == nil {
 		_, err = pg.Affected(ctx, u.pool, forgetRebuild, r.company)
 	}
 	return r.differences, r.count, err

@@ -143,7 +143,7 @@ SET subscriber_key = excluded.subscriber_key, began_at = excluded.began_at, as_o
   rat_type = excluded.rat_type, visited_network = excluded.visited_network, latest_begin = excluded.latest_begin,
   session_seconds = excluded.session_seconds, has_start = excluded.has_start, dating = excluded.dating,
   charging_id = excluded.charging_id, other_sources = excluded.other_sources, cell = excluded.cell
-)
+)` + seenByReports + `
 SELECT 1 FROM companies own WHERE own.company_id = $1`
 
 // store writes what was touched.

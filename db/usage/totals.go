@@ -47,9 +47,9 @@ type totalsWriter struct {
 // not matter. Most records begin no session, and some are in no group: a part costs
 // as much when it has nothing to add.
 const (
-	writeTotals   = "\nWITH " + addDays + addHours + completeSources + addSubscriberPeriods + totalsAfter
-	writeGrouped  = "\nWITH " + addDays + addHours + completeSources + addSubscriberPeriods + addGroups + totalsAfter + groupTotalsAfter
-	writeSessions = "\nWITH " + addDays + addHours + completeSources + addSubscriberPeriods + addGroups + addSessions + totalsAfter + groupTotalsAfter
+	writeTotals   = "\nWITH " + addDays + addHours + completeSources + addSubscriberPeriods + addSeen + totalsAfter
+	writeGrouped  = "\nWITH " + addDays + addHours + completeSources + addSubscriberPeriods + addSeen + addGroups + totalsAfter + groupTotalsAfter
+	writeSessions = "\nWITH " + addDays + addHours + completeSources + addSubscriberPeriods + addSeen + addGroups + addSessions + totalsAfter + groupTotalsAfter
 )
 
 // statement returns the statement with the parts that have something to add, and its

@@ -8348,6 +8348,15 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"lastSeenAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Subscriber_lastSeenAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Subscriber)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.LastSeenAt)
+				},
+			},
 			"tags": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Subscriber_tags(ctx, field)

@@ -1230,6 +1230,7 @@ type ComplexityRoot struct {
 		IsBarred         func(childComplexity int) int
 		Kind             func(childComplexity int) int
 		LastSeen         func(childComplexity int) int
+		LastSeenAt       func(childComplexity int) int
 		LineRental       func(childComplexity int) int
 		NetworkState     func(childComplexity int) int
 		Nickname         func(childComplexity int) int
@@ -6651,6 +6652,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscriber.LastSeen(childComplexity), true
+	case "Subscriber.lastSeenAt":
+		if e.ComplexityRoot.Subscriber.LastSeenAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscriber.LastSeenAt(childComplexity), true
 	case "Subscriber.lineRental":
 		if e.ComplexityRoot.Subscriber.LineRental == nil {
 			break
@@ -12620,7 +12627,7 @@ input DateTimeFilter {
     orderBy: [SessionOrder!]
   ): SessionConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
   "When one of its sessions was reported last; null when none was."
-  lastSeen: DateTime
+  lastSeen: DateTime @deprecated(reason: "It knows sessions alone, and when their reports arrived: use lastSeenAt.")
 }
 
 extend type Company {
@@ -13630,6 +13637,8 @@ type Subscriber implements Node {
   related: RelatedItems
   "Bytes sent and received in the current billing period."
   dataUsage: BigInt @semanticNonNull
+  "When it was seen last: the end of its last usage, or the last report of a session, by the clock of what reported it. Null for one that was never seen."
+  lastSeenAt: DateTime
   "Its tags, ordered by name."
   tags(
     "How many, at most 100. 25 when missing or 0."
@@ -13767,6 +13776,8 @@ input SubscriberFilter {
   smdpProvider: StringFilter
   "Bytes sent and received in the current billing period."
   dataUsage: IntFilter
+  "When it was seen last. One that was never seen is neither before nor after a time."
+  lastSeenAt: DateTimeFilter
   "The eUICC of a profile, or the profiles on an eUICC."
   related: RelatedItemsFilter
   "Tags carried."
@@ -13905,6 +13916,8 @@ enum SubscriberOrderField {
   SMDP_PROVIDER
   "Bytes in the current billing period."
   DATA_USAGE
+  "When it was seen last."
+  LAST_SEEN_AT
   "Physical id of the eUICC."
   RELATED_PARENT_PHYSICAL_ID
   "Enabled on the eUICC or not."
@@ -16953,6 +16966,8 @@ func (ec *executionContext) childFields_Subscriber(ctx context.Context, field gr
 		return ec.fieldContext_Subscriber_related(ctx, field)
 	case "dataUsage":
 		return ec.fieldContext_Subscriber_dataUsage(ctx, field)
+	case "lastSeenAt":
+		return ec.fieldContext_Subscriber_lastSeenAt(ctx, field)
 	case "tags":
 		return ec.fieldContext_Subscriber_tags(ctx, field)
 	case "numberOfTags":

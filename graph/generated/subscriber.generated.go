@@ -40,6 +40,7 @@ type SubscriberResolver interface {
 	Profiles(ctx context.Context, obj *domain.Subscriber) ([]*domain.Subscriber, error)
 	Related(ctx context.Context, obj *domain.Subscriber) (*model.RelatedItems, error)
 	DataUsage(ctx context.Context, obj *domain.Subscriber) (*int64, error)
+
 	Tags(ctx context.Context, obj *domain.Subscriber, limit *int32, offset *int32) ([]domain.TagName, error)
 	NumberOfTags(ctx context.Context, obj *domain.Subscriber) (*int32, error)
 	Alerts(ctx context.Context, obj *domain.Subscriber) ([]domain.AlertState, error)
@@ -1441,6 +1442,29 @@ func (ec *executionContext) _Subscriber_dataUsage(ctx context.Context, field gra
 }
 func (ec *executionContext) fieldContext_Subscriber_dataUsage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Subscriber", field, true, true, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _Subscriber_lastSeenAt(ctx context.Context, field graphql.CollectedField, obj *domain.Subscriber) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscriber_lastSeenAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastSeenAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Subscriber_lastSeenAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Subscriber", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _Subscriber_tags(ctx context.Context, field graphql.CollectedField, obj *domain.Subscriber) (ret graphql.Marshaler) {
@@ -3211,7 +3235,7 @@ func (ec *executionContext) unmarshalInputSubscriberFilter(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "physicalId", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "nickname", "operatorName", "operatorCode", "tariffName", "lineRental", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isBarred", "isActive", "groupId", "subscriberType", "kind", "networkState", "eid", "smdpProvider", "dataUsage", "related", "tags"}
+	fieldsInOrder := [...]string{"and", "or", "not", "physicalId", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "nickname", "operatorName", "operatorCode", "tariffName", "lineRental", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isBarred", "isActive", "groupId", "subscriberType", "kind", "networkState", "eid", "smdpProvider", "dataUsage", "lastSeenAt", "related", "tags"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -3401,6 +3425,13 @@ func (ec *executionContext) unmarshalInputSubscriberFilter(ctx context.Context, 
 				return it, err
 			}
 			it["dataUsage"] = data
+		case "lastSeenAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSeenAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lastSeenAt"] = data
 		case "related":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("related"))
 			data, err := ec.unmarshalORelatedItemsFilter2map(ctx, v)
@@ -4521,6 +4552,11 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "lastSeenAt":
+			out.Values[i] = ec._Subscriber_lastSeenAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "tags":
 			field := field
 

@@ -98,7 +98,7 @@ var leaves = map[string]kind{
 	"tariffName": tariffName, "EditTariffInput.name": tariffName, "DeleteTariffInput.name": unusedTariff, "DeleteGroupInput.groupId": unusedGroup,
 	"MoveSubscriberInput.groupId": unusedGroup,
 	"CreateGroupInput.name":       harmless, "EditGroupInput.name": harmless, "subscriberId": harmless, "dataNumber": harmless, "imsi": harmless, "fixedIpAddress": harmless,
-	"contractLength": harmless, "connectionDate": harmless, "expiryDate": harmless, "terminateDate": harmless, "isBarred": harmless, "isActive": harmless,
+	"contractLength": harmless, "connectionDate": harmless, "expiryDate": harmless, "terminateDate": harmless, "lastSeenAt": harmless, "isBarred": harmless, "isActive": harmless,
 	"eid": harmless, "smdpProvider": harmless, "isEnabledOnParent": harmless, "isTariffHidden": harmless, "lineRental": harmless, "currency": harmless,
 	"TagKey.name": tagName, "SourceKey.name": senderName, "sourceProfile.name": profileName, "SourceProfileChoice.name": profileName, "OperatorKey.code": harmless, "TariffKey.name": tariffName,
 	"UserKey.email": userEmail,
@@ -191,7 +191,7 @@ var attributes = map[string]func(part, values) any{
 	"upperThreshold":              func(p part, _ values) any { return number(p.upperThreshold(0)) },
 	"threshold":                   func(p part, _ values) any { return number(p.lowerThreshold(0)) },
 
-	"connectionDate": nil, "expiryDate": nil, "terminateDate": nil, "isBarred": nil, "isActive": nil, "subscriberType": nil, "kind": nil,
+	"connectionDate": nil, "expiryDate": nil, "terminateDate": nil, "lastSeenAt": nil, "isBarred": nil, "isActive": nil, "subscriberType": nil, "kind": nil,
 	"networkState.isTransferring": nil, "networkState.isOnline": nil, "related.parent.isEnabledOnParent": nil,
 	"sequence": nil, "at": nil, "action": nil, "subjectType": nil, "door": nil, "address": nil,
 	"subjectId":   func(p part, _ values) any { return p.physicalID(1) },

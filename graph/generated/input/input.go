@@ -2234,6 +2234,8 @@ const (
 	SubscriberOrderFieldSmdpProvider SubscriberOrderField = "SMDP_PROVIDER"
 	// Bytes in the current billing period.
 	SubscriberOrderFieldDataUsage SubscriberOrderField = "DATA_USAGE"
+	// When it was seen last.
+	SubscriberOrderFieldLastSeenAt SubscriberOrderField = "LAST_SEEN_AT"
 	// Physical id of the eUICC.
 	SubscriberOrderFieldRelatedParentPhysicalID SubscriberOrderField = "RELATED_PARENT_PHYSICAL_ID"
 	// Enabled on the eUICC or not.
@@ -2265,13 +2267,14 @@ var AllSubscriberOrderField = []SubscriberOrderField{
 	SubscriberOrderFieldEid,
 	SubscriberOrderFieldSmdpProvider,
 	SubscriberOrderFieldDataUsage,
+	SubscriberOrderFieldLastSeenAt,
 	SubscriberOrderFieldRelatedParentPhysicalID,
 	SubscriberOrderFieldRelatedParentIsEnabledOnParent,
 }
 
 func (e SubscriberOrderField) IsValid() bool {
 	switch e {
-	case SubscriberOrderFieldPhysicalID, SubscriberOrderFieldSubscriberID, SubscriberOrderFieldDataNumber, SubscriberOrderFieldImsi, SubscriberOrderFieldFixedIPAddress, SubscriberOrderFieldNickname, SubscriberOrderFieldOperatorName, SubscriberOrderFieldOperatorCode, SubscriberOrderFieldTariffName, SubscriberOrderFieldLineRental, SubscriberOrderFieldContractLength, SubscriberOrderFieldConnectionDate, SubscriberOrderFieldExpiryDate, SubscriberOrderFieldTerminateDate, SubscriberOrderFieldIsBarred, SubscriberOrderFieldIsActive, SubscriberOrderFieldGroupID, SubscriberOrderFieldSubscriberType, SubscriberOrderFieldKind, SubscriberOrderFieldNetworkStateIsTransferring, SubscriberOrderFieldNetworkStateIsOnline, SubscriberOrderFieldEid, SubscriberOrderFieldSmdpProvider, SubscriberOrderFieldDataUsage, SubscriberOrderFieldRelatedParentPhysicalID, SubscriberOrderFieldRelatedParentIsEnabledOnParent:
+	case SubscriberOrderFieldPhysicalID, SubscriberOrderFieldSubscriberID, SubscriberOrderFieldDataNumber, SubscriberOrderFieldImsi, SubscriberOrderFieldFixedIPAddress, SubscriberOrderFieldNickname, SubscriberOrderFieldOperatorName, SubscriberOrderFieldOperatorCode, SubscriberOrderFieldTariffName, SubscriberOrderFieldLineRental, SubscriberOrderFieldContractLength, SubscriberOrderFieldConnectionDate, SubscriberOrderFieldExpiryDate, SubscriberOrderFieldTerminateDate, SubscriberOrderFieldIsBarred, SubscriberOrderFieldIsActive, SubscriberOrderFieldGroupID, SubscriberOrderFieldSubscriberType, SubscriberOrderFieldKind, SubscriberOrderFieldNetworkStateIsTransferring, SubscriberOrderFieldNetworkStateIsOnline, SubscriberOrderFieldEid, SubscriberOrderFieldSmdpProvider, SubscriberOrderFieldDataUsage, SubscriberOrderFieldLastSeenAt, SubscriberOrderFieldRelatedParentPhysicalID, SubscriberOrderFieldRelatedParentIsEnabledOnParent:
 		return true
 	}
 	return false

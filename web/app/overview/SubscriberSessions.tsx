@@ -28,14 +28,14 @@ interface Session {
 }
 
 interface Reported {
-  lastSeen: string | null;
+  lastSeenAt: string | null;
   sessions: Connection<Session> | null;
 }
 
 const pageLength = 10;
 const query = `query Sessions($physicalId: String!, ${pageVariables}) {
   subscriber(by: {physicalId: $physicalId}) {
-    lastSeen
+    lastSeenAt
     sessions(${pageArguments}) {
       ${pageFields}
       nodes {
@@ -61,7 +61,7 @@ export function SubscriberSessions({ physicalId, changed }: { physicalId: string
   const timeZone = useZone();
   useSystem();
   if (!may) return null;
-  const seen = asked.data?.subscriber?.lastSeen;
+  const seen = asked.data?.subscriber?.lastSeenAt;
   const page = asked.data?.subscriber?.sessions?.pageInfo;
   return (
     <Panel id="sessions" title="Sessions" aside={seen && <time className="hint" dateTime={seen} title={momentInZone(seen, timeZone)}>last seen {ago(seen)}</time>}>
