@@ -1,6 +1,7 @@
 package condition_test
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -8,8 +9,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db"
 	store "simgraph/db/condition"
 	"simgraph/db/dbtest"
+	"simgraph/db/fleettest"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 )
@@ -105,6 +108,46 @@ SELECT company_id, gen_random_uuid(), 1, subscriber_key, source, nas, session_id
 FROM sessions CROSS JOIN generate_series(1, 9) AS n
 WHERE subscriber_key % 2 = 0`, `VACUUM ANALYZE`} {
 		fill(pool, sql)
+	}
+}
+
+// BenchmarkLastSeen lists and counts the subscribers of that fleet by when they were seen
+// last, and fills in the table as its migration does.
+func BenchmarkLastSeen(b *testing.B) {
+	pool := dbtest.New(b)
+	fillFleet(b, pool)
+	silenceHalf(b, pool)
+	const inUse = "isActive eq true and isBarred eq false and terminateDate eq null and not related.parent.isEnabledOnParent eq false and connectionDate lt 2026-11-08 and "
+	migration, err := os.ReadFile("../migrations/00170_subscriber_seen.sql")
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, insert, _ := strings.Cut(string(migration), "INSERT INTO")
+	insert, _, _ = strings.Cut(insert, "-- +goose Down")
+	b.Run("fill", func(b *testing.B) {
+		for b.Loop() {
+			pool.MustExec("DELETE FROM subscriber_seen")
+			pool.MustExec("INSERT INTO" + insert)
+		}
+	})
+	pool.MustExec(`VACUUM ANALYZE`)
+	for name, filter := range map[string]string{"order": "", "silent": inUse + "(lastSeenAt lt 2026-11-08 or lastSeenAt eq null)"} {
+		b.Run(name, func(b *testing.B) {
+			listing := fleettest.Listing(b, filter, "lastSeenAt", 100)
+			for b.Loop() {
+				if _, err := db.NewSubscribers(pool).List(b.Context(), scope, listing); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+" counted", func(b *testing.B) {
+			listing := fleettest.Listing(b, filter, "", 100)
+			for b.Loop() {
+				if _, err := db.NewSubscribers(pool).Count(b.Context(), scope, listing); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

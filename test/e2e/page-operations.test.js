@@ -136,6 +136,7 @@ inTab('a company without subscribers is shown its first steps, and the first sub
   await enter(tab, '#/', fresh);
   await tab.getByRole('heading', { name: 'First steps' }).waitFor();
   await accessible(tab, 'first steps');
+  await tab.getByText(/^\d of 7 done$/).waitFor();
   const ask = (query) => fetch(`${base}/graphql`, { method: 'POST', headers: { authorization: `Bearer ${fresh}`, 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
   await ask('mutation { createTariff(input: { name: "Fresh", lineRental: 100, currency: "GBP" }) { tariff { name } } }');
   await tab.getByRole('link', { name: 'add subscribers' }).click();
@@ -166,6 +167,28 @@ inTab('a company without subscribers is shown its first steps, and the first sub
   await tab.getByRole('button', { name: 'Edit', exact: true }).click();
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await tab.getByText('There are no groups.').waitFor();
+});
+
+inTab('the first steps stay until they are done or dismissed', async (tab) => {
+  const ask = (query) => fetch(`${base}/graphql`, { method: 'POST', headers: { authorization: `Bearer ${fresh}`, 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
+  await enter(tab, '#/alerts/new', fresh);
+  await tab.getByText('Nobody gets mail yet.').waitFor();
+  await tab.goto(`${base}/#/`);
+  const panel = tab.getByRole('region', { name: 'First steps' });
+  const step = (name) => panel.getByRole('listitem').filter({ hasText: name });
+  await step('Bring SIMs in').getByText('done', { exact: true }).waitFor();
+  await step('Feed usage').getByText(/^curl http.*"physicalId":"8944999000000000001"/).waitFor();
+  await ask('mutation { createRecipient(input: { email: "ops@e2e.example", scope: { all: true } }) { recipient { recipientId } } }');
+  await tab.reload();
+  await step('Say who gets mail').getByText('done', { exact: true }).waitFor();
+  await step('Send a test mail').getByRole('button', { name: 'Send a test mail' }).click();
+  await step('Send a test mail').getByText('done', { exact: true }).waitFor();
+  await accessible(tab, 'the first steps on the way');
+  await panel.getByRole('button', { name: 'Dismiss' }).click();
+  await panel.waitFor({ state: 'detached' });
+  await tab.reload();
+  await tab.locator('.tile').first().waitFor();
+  assert.equal(await panel.count(), 0);
 });
 
 inTab('a user is added, changed and disabled', async (tab) => {

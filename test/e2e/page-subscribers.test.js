@@ -101,7 +101,7 @@ inTab('columns are chosen and ordered, rows follow the scroll bar, and the file 
     assert.ok((await rows(tab).count()) < 60);
     const file = await downloaded(tab, () => tab.getByRole('button', { name: 'Download Subscribers as CSV' }).click());
     const lines = file.text.trimEnd().split('\r\n');
-    assert.equal(lines[0], 'nickname,states,usage,physicalId,tags,operatorName,tariffName,imsi');
+    assert.equal(lines[0], 'nickname,states,lastSeen,usage,physicalId,tags,operatorName,tariffName,imsi');
     assert.equal(lines.length, subscribers.totalCount + 1);
     assert.ok(lines[1].startsWith(`"'=1+1, ""quoted""",`), lines[1]);
     const usage = lines.slice(2).map((line) => Number(/,(\d+),\d+,/.exec(line)[1]));

@@ -185,7 +185,7 @@ inTab('mail to a refused address is shown as suppressed, and is sent again by on
   await enter(tab);
   const panel = tab.getByRole('region', { name: 'Mail to 1 recipient is suppressed' });
   await panel.getByText('550 5.1.1 no such user').waitFor();
-  await panel.getByRole('button', { name: 'Send mail to refused@demo.example again' }).click();
+  await panel.getByRole('button', { name: 'Send again to refused@demo.example' }).click();
   await tab.getByText('refused@demo.example gets mail again').waitFor();
   assert.match(await focused(tab), /^p refused@demo.example gets mail again/);
   const { recipients } = await graph('{ recipients(first: 100) { nodes { email suppressedSince } } }');

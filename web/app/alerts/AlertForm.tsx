@@ -5,6 +5,7 @@ import { type Doing, useAsk, useSettled } from '../graph/use';
 import { Failure } from '../shell/parts';
 import { useUnsaved } from '../shell/unsaved';
 import { BackTest } from './BackTest';
+import { NobodyMailed } from './NobodyMailed';
 import { rules } from './words';
 
 export interface Input {
@@ -74,6 +75,7 @@ export function AlertForm({ start, fixed = false, verb, save, cancel }: Props) {
       <p className="hint">Recipients get a mail when usage is above a threshold, once in each billing period. Nothing is barred by it.</p>
       {typeof input === 'string' ? <p className="foresight" role="status">{input}</p> : <BackTest input={input} />}
       {save.problem && <Failure problem={save.problem} />}
+      <NobodyMailed />
       <p className="actions">
         <button type="submit" className="primary" disabled={save.busy || typeof input === 'string'}>{verb}</button>
         {cancel}

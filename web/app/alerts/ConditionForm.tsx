@@ -7,6 +7,7 @@ import { Failure } from '../shell/parts';
 import { GroupInput, SubscriberInput, type Words, WordsInput } from './AlertForm';
 import { ConditionBackTest } from './ConditionBackTest';
 import { traits } from './conditions';
+import { NobodyMailed } from './NobodyMailed';
 import { rules } from './words';
 
 const create = graphql('mutation CreateCondition($input: CreateConditionAlertInput!) { createConditionAlert(input: $input) { alert { alertId } } }');
@@ -89,6 +90,7 @@ export function ConditionForm({ close }: { close: () => void }) {
         <WordsInput of={words} change={setWords} />
         {missing ? <p className="hint" role="status">{missing}</p> : kind !== 'source' && <ConditionBackTest input={input} />}
         {save.problem && <Failure problem={save.problem} />}
+        <NobodyMailed />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || missing !== null}>Set the alert</button>

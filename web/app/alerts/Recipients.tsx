@@ -3,17 +3,18 @@ import { graphql, type ResultOf } from '../graph/graphql';
 import { mutate, sendMutation, useAsk, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Answered, Empty, Failure, Panel } from '../shell/parts';
+import { to } from '../shell/route';
 import { offerUndo, useUndo } from '../shell/undo';
 import { useMay, useViewer } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Frame } from './Frame';
 import { Sent } from './Sent';
 import { choiceOf, RecipientChoice } from './RecipientChoice';
-import { mailBadge, mailStates } from './words';
+import { mailBadge, mailStates, refused } from './words';
 
 const query = graphql(`
-  query Recipients {
-    recipients(first: 100) {
+  query Recipients($filter: RecipientFilter) {
+    recipients(first: 100, filter: $filter) {
       nodes { recipientId email alertIds groupIds suppressedSince suppressedReason suppressedDetail mails(limit: 3) { deliveryId kind state attempts createdAt lastError } }
     }
   }
@@ -32,11 +33,11 @@ export default function Recipients({ params }: { params: URLSearchParams }) {
   const may = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
   const { isRestricted } = useViewer();
   if (!may || isRestricted) return <Frame current="recipients"><Empty>{isRestricted ? 'Recipients are for users of the whole company.' : "You need the permissions View Monitoring Alerts and View a User's Details to see recipients."}</Empty></Frame>;
-  return <Frame current="recipients"><All /><Sent params={params} /></Frame>;
+  return <Frame current="recipients"><All some={params.get('refused') === '1'} /><Sent params={params} /></Frame>;
 }
 
-function All() {
-  const asked = useAsk(query);
+function All({ some }: { some: boolean }) {
+  const asked = useAsk(query, { filter: some ? refused : undefined });
   const { hidden } = useUndo();
   const [sent, setSent] = useState(0);
   const toAll = useDo(async () => {
@@ -48,11 +49,12 @@ function All() {
       <p className="hint">A new one gets every alert, until you choose some for it under Alerts. Each gets one mail for what fires together. A suppressed address gets none until it is restored.</p>
       <p className="hint" role="status" hidden={sent === 0}>{sent} test mail{sent === 1 ? ' is' : 's are'} on the way; its state appears below.</p>
       {toAll.problem && <Failure problem={toAll.problem} />}
+      {some && <p className="notice">Only addresses that refused mail. <a href={to('recipients')}>Show all recipients</a></p>}
       <Add />
       <Answered asked={asked} of={({ recipients }) => recipients} label="Reading recipients">
         {({ nodes }) => {
           const shown = nodes.filter(({ recipientId }) => !hidden.has(keyOf(recipientId)));
-          if (shown.length === 0) return <Empty>Nobody gets mail when an alert fires. Add the first address above.</Empty>;
+          if (shown.length === 0) return some ? <Empty>No address refuses mail.</Empty> : <Empty>Nobody gets mail when an alert fires. Add the first address above.</Empty>;
           return <ul className="cards" aria-label="Recipients">{shown.map((one) => <One key={one.recipientId} of={one} />)}</ul>;
         }}
       </Answered>

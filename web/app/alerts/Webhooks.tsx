@@ -13,11 +13,11 @@ import { Secret } from '../ui/Secret';
 import { Deliveries } from './Deliveries';
 import { Frame } from './Frame';
 import { WebhookForm } from './WebhookForm';
-import { disabledReasons, events, formats } from './webhooks';
+import { disabledReasons, events, failing, formats } from './webhooks';
 
 const query = graphql(`
-  query Webhooks {
-    webhooks(first: 100) {
+  query Webhooks($filter: WebhookFilter) {
+    webhooks(first: 100, filter: $filter) {
       nodes { webhookId name url format eventTypes alertIds groupIds tagNames disabledAt disabledReason failingSince pausedUntil previousSecretUntil }
     }
   }
@@ -36,17 +36,18 @@ const keyOf = (webhookId: number) => `webhook/${webhookId}`;
 export default function Webhooks({ params }: { params: URLSearchParams }) {
   const may = useMay('VIEW_MONITORING_ALERTS');
   const mayRead = useMay('VIEW_MONITORING_ALERTS', 'VIEW_SUBSCRIBER');
-  const asked = useAsk(may ? query : null);
+  const some = params.get('failing') === '1';
+  const asked = useAsk(may ? query : null, { filter: some ? failing : undefined });
   if (!may) return <Frame current="webhooks"><Empty>You need the permission View Monitoring Alerts to see webhooks.</Empty></Frame>;
   return (
     <Frame current="webhooks">
-      <All asked={asked} />
+      <All asked={asked} some={some} />
       {mayRead && <Deliveries params={params} webhooks={(asked.data ?? asked.former)?.webhooks?.nodes ?? []} />}
     </Frame>
   );
 }
 
-function All({ asked }: { asked: Asked<ResultOf<typeof query>> }) {
+function All({ asked, some }: { asked: Asked<ResultOf<typeof query>>; some: boolean }) {
   const mayAdd = useMay('ADD_MONITORING_ALERTS', 'VIEW_SUBSCRIBER');
   const { hidden } = useUndo();
   const [making, setMaking] = useState(false);
@@ -57,10 +58,11 @@ function All({ asked }: { asked: Asked<ResultOf<typeof query>> }) {
       {made && <Secret title={`The secret of ${made.name}`} facts={{ Secret: made.secret }} copies="Copy" close={() => setMade(null)} />}
       <Panel id="webhooks" title="Webhooks" aside={mayAdd && <button type="button" onClick={() => setMaking(true)}>New webhook</button>}>
         <p className="hint">Events are sent by HTTP, signed, and again until they are answered by 2xx. At most 20 to a company.</p>
+        {some && <p className="notice">Only those that fail. <a href={to('webhooks')}>Show all webhooks</a></p>}
         <Answered asked={asked} of={({ webhooks }) => webhooks} label="Reading webhooks">
           {({ nodes }) => {
             const shown = nodes.filter(({ webhookId }) => !hidden.has(keyOf(webhookId)));
-            if (shown.length === 0) return <Empty>No program, channel or team is notified yet. Add the first by New webhook.</Empty>;
+            if (shown.length === 0) return some ? <Empty>No webhook fails.</Empty> : <Empty>No program, channel or team is notified yet. Add the first by New webhook.</Empty>;
             return <ul className="cards" aria-label="Webhooks">{shown.map((one) => <One key={one.webhookId} of={one} show={show} />)}</ul>;
           }}
         </Answered>

@@ -16,3 +16,6 @@ export const deliveryStates: Record<string, { name: string; badge: string }> = {
   QUEUED: { name: 'queued', badge: 'badge' }, DELIVERED: { name: 'delivered', badge: 'badge good' }, FAILED: { name: 'given up', badge: 'badge upper' },
   CANCELLED: { name: 'cancelled', badge: 'badge' },
 };
+
+/** Webhooks that get nothing: requests to them fail, or they were disabled for that. */
+export const failing = { or: [{ failingSince: { ne: null } }, { disabledReason: { in: ['FAILING' as const, 'GONE' as const] } }] };

@@ -43,3 +43,6 @@ export function nameOfWatched({ ruleType, target, subscriber, group }: Watching)
 /** What an alert of volume is called, such as "Each subscriber of Vans above 500 MB or 1 GB". */
 export const nameOfVolume = (of: Watching & { lowerThreshold: string; upperThreshold: string; name?: string | null }): string =>
   of.name ?? `${nameOfWatched(of)} above ${of.lowerThreshold === of.upperThreshold ? '' : `${bytes(of.lowerThreshold)} or `}${bytes(of.upperThreshold)}`;
+
+/** Recipients whose mail a server refused. */
+export const refused = { suppressedReason: { eq: 'REFUSED' as const } };

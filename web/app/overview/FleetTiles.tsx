@@ -4,7 +4,6 @@ import { count, short } from '../format/units';
 import { Failure } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
 import { useMay } from '../shell/viewer';
-import { FirstSteps } from './FirstSteps';
 
 interface Fleet {
   total: number;
@@ -33,21 +32,18 @@ export function FleetTiles() {
   if (problem) return <Failure problem={problem} retry={reload} />;
   const fleet = data?.company?.fleet;
   return (
-    <>
-      <ul className="tiles" aria-busy={!fleet} aria-label="The fleet in numbers">
-        {tiles.map(({ key, name, state }) => (
-          <li key={key} className={`tile ${key}${fleet && fleet[key] > 0 ? ' some' : ''}`}>
-            <a href={toSubscribers(state ? { state } : {})}>
-              <span className="tile-name">{name}</span>
-              <strong title={fleet ? count(fleet[key]) : undefined}>{fleet ? figure(fleet[key]) : <i className="blank" />}</strong>
-              {key !== 'total' && <span className="hint">{fleet ? share(fleet[key], fleet.total) : '\u00a0'}</span>}
-              {key === 'total' && <span className="hint">{fleet ? 'that you can see' : '\u00a0'}</span>}
-            </a>
-          </li>
-        ))}
-      </ul>
-      {fleet?.total === 0 && <FirstSteps />}
-    </>
+    <ul className="tiles" aria-busy={!fleet} aria-label="The fleet in numbers">
+      {tiles.map(({ key, name, state }) => (
+        <li key={key} className={`tile ${key}${fleet && fleet[key] > 0 ? ' some' : ''}`}>
+          <a href={toSubscribers(state ? { state } : {})}>
+            <span className="tile-name">{name}</span>
+            <strong title={fleet ? count(fleet[key]) : undefined}>{fleet ? figure(fleet[key]) : <i className="blank" />}</strong>
+            {key !== 'total' && <span className="hint">{fleet ? share(fleet[key], fleet.total) : '\u00a0'}</span>}
+            {key === 'total' && <span className="hint">{fleet ? 'that you can see' : '\u00a0'}</span>}
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

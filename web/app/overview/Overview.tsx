@@ -1,6 +1,8 @@
 import { AlertsFired } from './AlertsFired';
+import { FirstSteps } from './FirstSteps';
 import { FleetTiles } from './FleetTiles';
 import { Heading } from './Heading';
+import { NeedsAttention } from './NeedsAttention';
 import { SuppressedMail } from './SuppressedMail';
 import { Tags } from './Tags';
 import { TopTalkers } from './TopTalkers';
@@ -11,6 +13,8 @@ export function Overview() {
   return (
     <div className="page">
       <Heading />
+      <NeedsAttention />
+      <FirstSteps />
       <SuppressedMail />
       <FleetTiles />
       <UsageByDay />

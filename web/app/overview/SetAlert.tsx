@@ -1,4 +1,5 @@
 import { type FormEvent, useMemo, useState } from 'react';
+import { NobodyMailed } from '../alerts/NobodyMailed';
 import { ask } from '../graph/client';
 import { useAsk, useDo, useSettled } from '../graph/use';
 import { day, startOfDay } from '../format/time';
@@ -47,6 +48,7 @@ export function SetAlert({ subscriberId, done, cancel }: Props) {
       </div>
       <Foresight input={input} />
       {save.problem && <Failure problem={save.problem} />}
+      <NobodyMailed />
       <p className="actions">
         <button type="submit" className="primary" disabled={save.busy || typeof input === 'string'}>Set the alert</button>
         <button type="button" onClick={cancel}>Cancel</button>

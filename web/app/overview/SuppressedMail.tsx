@@ -67,7 +67,7 @@ function Suppressed({ recipient: { email, suppressedSince, suppressedReason, sup
         <span className="hint">{suppressedReason === 'UNSUBSCRIBED' ? 'The recipient unsubscribed.' : `A mail server refused the address${suppressedDetail ? `: ${suppressedDetail}` : ''}`}</span>
       </span>
       {suppressedSince && <time className="hint" dateTime={suppressedSince} title={momentInZone(suppressedSince, timeZone)}>{ago(suppressedSince)}</time>}
-      {suppressedReason === 'REFUSED' && <button type="button" disabled={busy} aria-label={`Send mail to ${email} again`} onClick={restore}>Send again</button>}
+      {suppressedReason === 'REFUSED' && <button type="button" disabled={busy} aria-label={`Send again to ${email}`} onClick={restore}>Send again</button>}
     </li>
   );
 }

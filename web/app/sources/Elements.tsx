@@ -1,6 +1,8 @@
 import { ago, momentInZone } from '../format/time';
 import { count } from '../format/units';
+import { to } from '../shell/route';
 import { useMay, useZone } from '../shell/viewer';
+import { late, lateness } from './late';
 import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
 
 type Result = 'BOOKED' | 'NOTHING_NEW' | 'QUARANTINED' | 'RESTARTED' | 'UNUSABLE';
@@ -17,8 +19,8 @@ interface Element {
   incompleteSessions?: number | null;
 }
 
-const query = `query FeedElements(${pageVariables}, $sessions: Boolean!) {
-  company { feedElements(${pageArguments}) {
+const query = `query FeedElements(${pageVariables}, $filter: FeedElementFilter, $sessions: Boolean!) {
+  company { feedElements(${pageArguments}, filter: $filter) {
     nodes { id source nas completeUntil lagSeconds lastPacketAt packets { result packets } openSessions @include(if: $sessions) incompleteSessions @include(if: $sessions) }
     ${pageFields}
   } }
@@ -28,14 +30,14 @@ const results: Record<Result, string> = {
   BOOKED: 'booked', NOTHING_NEW: 'nothing new', QUARANTINED: 'subscriber unknown', RESTARTED: 'restarts', UNUSABLE: 'unusable',
 };
 
-/** The sources and the network elements below them. */
-export function Elements() {
+/** The sources and the network elements below them, or those that are late. */
+export function Elements({ some }: { some: boolean }) {
   const timeZone = useZone();
   const sessions = useMay('VIEW_SUBSCRIBER');
   return (
     <PagedPanel<{ company: { feedElements: Connection<Element> | null } | null }, Element>
-      id="elements" title="Sources and network elements" query={query} variables={{ sessions }} refreshed={10} of={(data) => data.company?.feedElements}
-      empty="No usage has come yet. Send records to POST /usage/records, or report sessions by RADIUS accounting."
+      key={String(some)} id="elements" title={some ? 'Network elements that report late' : 'Sources and network elements'} query={query} variables={{ sessions, filter: some ? late : undefined }} refreshed={10} of={(data) => data.company?.feedElements}
+      empty={some ? <>No network element reports late. <a href={to('sources')}>Show all</a></> : 'No usage has come yet. Send records to POST /usage/records, or report sessions by RADIUS accounting.'}
       columns={<><th scope="col">Source</th><th scope="col">Complete until</th><th scope="col">Reports lag by</th><th scope="col">Last packet</th><th scope="col">Packets by result</th><th scope="col" className="number">Open sessions</th><th scope="col" className="number">Incomplete sessions</th></>}
       row={(of) => (
         <tr key={of.id}>
@@ -54,9 +56,6 @@ export function Elements() {
 
 export const Time = ({ at, timeZone }: { at: string | null; timeZone: string }) =>
   at === null ? <span>–</span> : <time dateTime={at} title={momentInZone(at, timeZone)}>{ago(at)}</time>;
-
-/** Reports that are late are marked: they wait in a buffer, or the clock of the network element is late. */
-const lateness = 300;
 
 function Lag({ seconds }: { seconds: string | null }) {
   if (seconds === null) return <span>–</span>;

@@ -5,13 +5,13 @@ import { Rejects } from './Rejects';
 import { Waiting } from './Waiting';
 
 /** Where usage comes from, and what became of it. */
-export default function Sources() {
+export default function Sources({ params }: { params: URLSearchParams }) {
   const { isRestricted } = useViewer();
   const may = useMay('VIEW_STATISTICS_OVERVIEW');
   return (
     <div className="page">
       <div className="heading"><h1>Sources</h1></div>
-      {may ? <Elements /> : <Empty>You need the permission View Statistics Overview to see where usage comes from.</Empty>}
+      {may ? <Elements some={params.get('late') === '1'} /> : <Empty>You need the permission View Statistics Overview to see where usage comes from.</Empty>}
       {may && !isRestricted && <Waiting />}
       {may && !isRestricted && <Rejects />}
     </div>

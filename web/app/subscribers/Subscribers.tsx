@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { count, useSystem } from '../format/units';
 import { beginning, useList } from '../graph/list';
 import { SearchBox } from '../overview/SearchBox';
@@ -24,7 +24,8 @@ export default function Subscribers({ params }: { params: URLSearchParams }) {
   const timeZone = useZone();
   const shown = chosenColumns(params);
   const order = orderOf(params);
-  const filter = filterOf(params, timeZone);
+  // What is silent is counted from when the list was opened, or it would begin anew with each minute.
+  const filter = useMemo(() => filterOf(params, timeZone), [params, timeZone]);
   const variables = { filter, orderBy: order ? [order] : [], ...relationsOf(shown) } as Variables;
   const after = params.get('after');
   const list = useList(may ? query : null, variables, ({ subscribers }) => subscribers, after ? { after, from: Number(params.get('from')) || 0 } : beginning);

@@ -4,15 +4,16 @@ import { bytes } from '../format/units';
 import { type ResultOf, graphql } from '../graph/graphql';
 import { States } from '../overview/States';
 import { to, toSubscriber, toSubscribers } from '../shell/route';
+import { Ago } from '../ui/Ago';
 
 export const query = graphql(`
-  query SubscriberList($first: Int, $after: String, $filter: SubscriberFilter, $orderBy: [SubscriberOrder!], $count: Boolean!, $usage: Boolean!, $group: Boolean!, $tags: Boolean!, $tagLimit: Int, $tariff: Boolean!) {
+  query SubscriberList($first: Int, $after: String, $filter: SubscriberFilter, $orderBy: [SubscriberOrder!], $count: Boolean!, $usage: Boolean!, $group: Boolean!, $tags: Boolean!, $tagLimit: Int, $tariff: Boolean!, $seen: Boolean!) {
     subscribers(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
       nodes {
         kind physicalId subscriberId dataNumber imsi fixedIpAddress nickname operatorName operatorCode tariffName lineRental contractLength
         connectionDate expiryDate terminateDate isBarred isActive subscriberType eid smdpProvider
         networkState { isOnline isTransferring } parent { physicalId isEnabledOnParent }
-        dataUsage @include(if: $usage) group @include(if: $group) { groupId name } tags(limit: $tagLimit) @include(if: $tags) { name } numberOfTags @include(if: $tags) tariff @include(if: $tariff) { currency }
+        dataUsage @include(if: $usage) group @include(if: $group) { groupId name } tags(limit: $tagLimit) @include(if: $tags) { name } numberOfTags @include(if: $tags) tariff @include(if: $tariff) { currency } lastSeenAt @include(if: $seen)
       }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
@@ -54,6 +55,7 @@ const tariffs: Record<string, string> = { CELLULAR: 'cellular', NON_IP: 'non-IP'
 export const columns: Shown[] = [
   plain('nickname', 'Subscriber', 230, 'NICKNAME', { cell: (row) => <a href={toSubscriber(row.physicalId)} className={row.nickname ? undefined : 'mono'}>{row.nickname || row.physicalId}</a> }),
   { key: 'states', name: 'State', width: 170, cell: (row) => <States of={row} />, text: statesOf },
+  { key: 'lastSeen', name: 'Last seen', width: 130, order: 'LAST_SEEN_AT', down: true, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt ?? null} none="never" />, text: ({ lastSeenAt }) => lastSeenAt ?? null },
   { key: 'usage', name: 'This period', width: 120, kind: 'number', order: 'DATA_USAGE', down: true, cell: ({ dataUsage }) => (dataUsage == null ? none : bytes(dataUsage)), text: ({ dataUsage }) => dataUsage ?? null },
   plain('physicalId', 'Physical ID', 200, 'PHYSICAL_ID', { kind: 'mono' }),
   plain('subscriberId', 'Number', 160, 'SUBSCRIBER_ID', { kind: 'mono' }),
@@ -77,7 +79,7 @@ export const columns: Shown[] = [
   { key: 'parent', name: 'On eUICC', width: 210, kind: 'mono', order: 'RELATED_PARENT_PHYSICAL_ID', cell: ({ parent }) => (parent ? <a href={to('subscriber', {}, parent.physicalId)}>{parent.physicalId}</a> : none), text: ({ parent }) => parent?.physicalId ?? null },
 ];
 
-const usual = ['nickname', 'physicalId', 'subscriberId', 'states', 'usage', 'group', 'operatorName', 'tariffName'];
+const usual = ['nickname', 'physicalId', 'subscriberId', 'states', 'lastSeen', 'usage', 'group', 'operatorName', 'tariffName'];
 
 /** The columns that the address chooses, in the order of all. The first names the subscriber and is always there. */
 export function chosenColumns(params: URLSearchParams): Shown[] {
@@ -89,7 +91,7 @@ export function chosenColumns(params: URLSearchParams): Shown[] {
 /** What the columns read beside the subscriber itself. */
 export const relationsOf = (shown: Shown[]) => {
   const has = (key: string) => shown.some((column) => column.key === key);
-  return { usage: has('usage'), group: has('group'), tags: has('tags'), tagLimit: tagsShown, tariff: has('lineRental') };
+  return { usage: has('usage'), group: has('group'), tags: has('tags'), tagLimit: tagsShown, tariff: has('lineRental'), seen: has('lastSeen') };
 };
 
 type Direction = 'ASC' | 'DESC';

@@ -1,5 +1,5 @@
 // What subscribers can be filtered by: the fields of SubscriberFilter, by kind.
-export type Kind = 'text' | 'flag' | 'choice' | 'number' | 'bytes' | 'group' | 'date' | 'set';
+export type Kind = 'text' | 'flag' | 'choice' | 'number' | 'bytes' | 'group' | 'date' | 'age' | 'set';
 
 export interface Field {
   key: string;
@@ -29,6 +29,7 @@ export const fields: Field[] = [
   field('online', 'Online', 'flag', { path: ['networkState', 'isOnline'] }),
   field('transferring', 'Transferring', 'flag', { path: ['networkState', 'isTransferring'] }),
   field('dataUsage', 'Usage this period', 'bytes'),
+  field('lastSeenAt', 'Last seen', 'age', { optional: true, choices: [['1', '1 hour'], ['6', '6 hours'], ['24', '24 hours'], ['72', '3 days'], ['168', '7 days'], ['720', '30 days']] }),
   field('operatorName', 'Operator', 'text'),
   field('operatorCode', 'Operator code', 'text'),
   field('tariffName', 'Tariff', 'text'),
@@ -66,6 +67,7 @@ const operators: Record<Kind, Operator[]> = {
   bytes: numbers.slice(0, 2),
   group: [{ key: 'eq', name: 'is' }, { key: 'ne', name: 'is not' }],
   date: [{ key: 'ge', name: 'is on or after' }, { key: 'lt', name: 'is before' }, { key: 'on', name: 'is on' }],
+  age: [{ key: 'lt', name: 'is longer ago than' }, { key: 'ge', name: 'is within the last' }],
   set: [{ key: 'eq', name: 'is' }, { key: 'ne', name: 'is not' }, { key: 'in', name: 'is one of' }],
 };
 

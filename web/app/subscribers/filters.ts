@@ -16,12 +16,28 @@ export interface Condition {
 export type Filter = NonNullable<VariablesOf<typeof query>['filter']>;
 
 /** The states that one click chooses. */
-export const states: Record<string, { name: string; filter: Filter }> = {
-  active: { name: 'Active', filter: { isActive: { eq: true } } },
-  online: { name: 'Online', filter: { networkState: { isOnline: { eq: true } } } },
-  transferring: { name: 'Transferring', filter: { networkState: { isTransferring: { eq: true } } } },
-  barred: { name: 'Barred', filter: { isBarred: { eq: true } } },
+export const states: Record<string, { name: string; filter: (now: number) => Filter }> = {
+  active: { name: 'Active', filter: () => ({ isActive: { eq: true } }) },
+  online: { name: 'Online', filter: () => ({ networkState: { isOnline: { eq: true } } }) },
+  transferring: { name: 'Transferring', filter: () => ({ networkState: { isTransferring: { eq: true } } }) },
+  barred: { name: 'Barred', filter: () => ({ isBarred: { eq: true } }) },
+  silent: { name: 'Silent 24 h', filter: (now) => silentFor(24, now) },
 };
+
+const minute = 60_000;
+
+/** The moment so many hours ago, by the minute. */
+const hoursAgo = (hours: number, now: number) => new Date(Math.floor(now / minute) * minute - hours * 60 * minute).toISOString();
+
+/** Those in use that were not seen for so long, as alerts on silence count them: one that never was counts from its connection. */
+function silentFor(hours: number, now: number): Filter {
+  const since = { lt: hoursAgo(hours, now) };
+  return {
+    isActive: { eq: true }, isBarred: { eq: false }, terminateDate: { eq: null }, connectionDate: since,
+    not: { related: { parent: { isEnabledOnParent: { eq: false } } } },
+    or: [{ lastSeenAt: since }, { lastSeenAt: { eq: null } }],
+  };
+}
 
 const searched = ['physicalId', 'subscriberId', 'nickname', 'imsi'] as const;
 
@@ -73,29 +89,30 @@ function isDay(value: string): boolean {
 }
 
 /** The state and the conditions as the graph takes them; all must hold. */
-export function filterOf(params: URLSearchParams, timeZone: string): Filter | undefined {
+export function filterOf(params: URLSearchParams, timeZone: string, now = Date.now()): Filter | undefined {
   const key = params.get('state') ?? '';
   const state = Object.hasOwn(states, key) ? states[key] : undefined;
-  const all = conditionsOf(params).flatMap((condition) => partOf(condition, timeZone));
-  if (state) all.unshift(state.filter);
+  const all = conditionsOf(params).flatMap((condition) => partOf(condition, timeZone, now));
+  if (state) all.unshift(state.filter(now));
   return all.length > 0 ? { and: all } : undefined;
 }
 
-function partOf({ field: key, operator, value }: Condition, timeZone: string): Filter[] {
+function partOf({ field: key, operator, value }: Condition, timeZone: string, now: number): Filter[] {
   if (key === 'search') return [{ or: searched.map((name) => ({ [name]: { like: value } })) }];
   const field = fieldOf(key);
   if (!field) return [];
-  const comparison = comparisonOf(field, operator, value, timeZone);
+  const comparison = comparisonOf(field, operator, value, timeZone, now);
   // What does not fit its field selects nothing, rather than everything.
   return [comparison === null ? { or: [] } : field.path.reduceRight<object>((inner, name) => ({ [name]: inner }), comparison)];
 }
 
-function comparisonOf(field: Field, operator: string, value: string, timeZone: string): object | null {
+function comparisonOf(field: Field, operator: string, value: string, timeZone: string, now: number): object | null {
   if (operator === 'none') return { eq: null };
   if (operator === 'some') return { ne: null };
   if (field.kind === 'flag') return { eq: operator === 'yes' };
   if (faultOf(field, value) !== null) return null;
   if (field.kind === 'bytes') return { [operator]: parseBytes(value) };
+  if (field.kind === 'age') return { [operator]: hoursAgo(Number(value), now) };
   if (field.kind === 'date') return datesOf(operator, value, timeZone);
   return { [operator]: operator === 'in' ? value.split(comma).filter(Boolean) : value.trim() };
 }
