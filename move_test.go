@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,6 +25,8 @@ import (
 type flaky struct {
 	to       string
 	requests atomic.Int64
+	// hidden is the physicalId of a subscriber that lists do not have; "" for none.
+	hidden atomic.Value
 	// failed counts what went wrong, by its kind.
 	late, refused, faults, cuts, expired atomic.Int64
 }
@@ -55,6 +58,10 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(err)
 	}
 	on.Header = r.Header
+	hidden, _ := f.hidden.Load().(string)
+	if hidden != "" {
+		on.Header.Del("Accept-Encoding") // its text is read below
+	}
 	response, err := http.DefaultTransport.RoundTrip(on)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -67,6 +74,9 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, values := range response.Header {
 		w.Header()[name] = values
 	}
+	if hidden != "" && r.URL.Path == "/subscribers" {
+		body = without(body, hidden)
+	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(response.StatusCode)
 	if n%23 == 0 && !isToken {
@@ -75,6 +85,27 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	_, _ = w.Write(body)
+}
+
+// without is a page on which another subscriber stands twice in the place of one, as lists
+// show that change while they are read.
+func without(page []byte, physicalID string) []byte {
+	var list struct {
+		Content []map[string]any `json:"content"`
+	}
+	if err := json.Unmarshal(page, &list); err != nil {
+		return page
+	}
+	for i, s := range list.Content {
+		if s["physicalId"] == physicalID {
+			list.Content[i] = list.Content[(i+1)%len(list.Content)]
+		}
+	}
+	page, err := json.Marshal(list)
+	if err != nil {
+		panic(err)
+	}
+	return page
 }
 
 // moving is an account that is taken over.

@@ -319,6 +319,7 @@ var emptyInTheDemo = map[string]string{
 	"Query.commands":      "no provider of commands is set up: what it would call is nobody's",
 	"Query.sources":       "no carrier posts records to the demo",
 	"Query.sourceRejects": "no carrier posts records to the demo",
+	"Query.upstreams":     "the demo is no copy of another server",
 }
 
 // A newcomer finds something in every list: what the schema has of connections at its

@@ -23,6 +23,7 @@ var ofAllCompanies = map[string]string{
 	"sealedWebhooks":     "the doctor tries the key on the secrets of all companies",
 	"findBehind":         "the doctor lists the sources of all companies that are behind",
 	"openCompanies":      "finds the companies with open sessions",
+	"dueUpstreams":       "finds the upstreams of which a pass may begin",
 	"pendingMessages":    "finds the companies with messages to webhooks",
 	"prunableCommands":   "finds the companies with old commands",
 	"prunableMessages":   "finds the companies with old messages to webhooks",

@@ -18,6 +18,7 @@ import (
 	"simgraph/db/fleettest"
 	"simgraph/db/silence"
 	"simgraph/db/source"
+	"simgraph/db/upstream"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/query"
@@ -120,6 +121,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	recipients, entries, state, sessions := db.NewRecipients(pool, time.Now), audit.NewLog(pool), feed.NewState(pool), feed.NewSessions(pool)
 	hooks := webhook.New(pool, webhook.Options{})
 	commands, operations := carrier.New(pool, hooks, time.Now), bulk.New(pool, bulk.Options{})
+	upstreams := upstream.New(pool, upstream.Options{Now: time.Now})
 	silences, sources := silence.New(pool, time.Now), source.New(pool, source.Options{})
 	alerts, log, deliveries := alert.NewAlerts(pool), alert.NewLog(pool), delivery.New(pool)
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
@@ -136,7 +138,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 		"Silence": listers(t, silences.List, silences.Count), "Source": listers(t, sources.List, sources.Count),
 		"SourceReject": listers(t, sources.Rejects, sources.CountRejects), "Tag": listers(t, tags.List, tags.Count),
 		"Tariff": listers(t, catalogue.Tariffs, catalogue.CountTariffs), "User": listers(t, users.Users, users.CountUsers),
-		"WaitingUsage": listers(t, state.Waiting, state.CountWaiting), "Webhook": listers(t, hooks.List, hooks.Count),
+		"Upstream": listers(t, upstreams.List, upstreams.Count), "WaitingUsage": listers(t, state.Waiting, state.CountWaiting), "Webhook": listers(t, hooks.List, hooks.Count),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"simgraph/domain/inventory"
 	"simgraph/domain/silence"
 	sources "simgraph/domain/source"
+	"simgraph/domain/upstream"
 	"simgraph/domain/webhook"
 	"simgraph/graph/generated"
 )
@@ -47,6 +48,7 @@ type Ports struct {
 	Commands     carrier.Commands
 	Sources      sources.Sources
 	Intake       sources.Intake
+	Upstreams    upstream.Upstreams
 	// LiveOperations follows what Operations keeps.
 	LiveOperations bulk.Live
 }
@@ -136,6 +138,7 @@ type (
 
 	sourceResolver       struct{ *Graph }
 	sourceRejectResolver struct{ *Graph }
+	upstreamResolver     struct{ *Graph }
 )
 
 // Query answers the root fields of queries.
@@ -258,6 +261,9 @@ func (g *Graph) Command() generated.CommandResolver { return commandResolver{g} 
 
 // Source answers the fields of a source.
 func (g *Graph) Source() generated.SourceResolver { return sourceResolver{g} }
+
+// Upstream answers the fields of an upstream.
+func (g *Graph) Upstream() generated.UpstreamResolver { return upstreamResolver{g} }
 
 // SourceReject answers the fields of a reject of a source.
 func (g *Graph) SourceReject() generated.SourceRejectResolver { return sourceRejectResolver{g} }

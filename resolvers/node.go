@@ -64,6 +64,7 @@ var nodeTypes = map[string]nodeType{
 	"Command":           {fleet, (*Graph).commandNodes},
 	"Source":            {statistics[:1], (*Graph).sourceNodes},
 	"SourceReject":      {statistics, (*Graph).sourceRejectNodes},
+	"Upstream":          {statistics[:1], (*Graph).upstreamNodes},
 	"Operator":          {fleet, (*Graph).operatorNodes},
 	"Tariff":            {fleet, (*Graph).tariffNodes},
 	"Operation":         {fleet, (*Graph).operationNodes},

@@ -29,7 +29,8 @@ var notRelations = strings.Fields(`
 	UsageRecorded.subscriber AuditEntry.changes ConditionAlert.id ConditionAlert.company ConditionAlert.silentHours ConditionAlert.sourceSilentMinutes ConditionAlert.sessionsPerHour ConditionAlert.forecastBytes ConditionAlert.changesOf
 	ConditionLogEntry.id ConditionLogEntry.alertId ConditionLogEntry.trait ConditionExplanation.entry ConditionPreview.days ConditionPreview.firings Silence.id MailDelivery.id AlertDelivery.id Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Silence.weekly Silence.isActive Silence.isEnded Silence.occurrences Webhook.id Webhook.eventTypes Webhook.alertIds Webhook.groupIds Webhook.tagNames WebhookDelivery.id WebhookDelivery.payload WebhookDelivery.lastAnswer
 	Operation.id OperationResult.id OperationResult.changes Command.id
-	Source.id Source.counts SourceReject.id SourceProfile.fields SourceProfile.dateFormats PreviewedRecord.record`)
+	Source.id Source.counts SourceReject.id SourceProfile.fields SourceProfile.dateFormats PreviewedRecord.record
+	Upstream.id Upstream.counts Upstream.progress Upstream.refusals`)
 
 // TestEveryRelationHasARow fails for a field that leads to another object, or has
 // a resolver, and stands neither in the table of relations nor above.

@@ -86,6 +86,9 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 	for n := range 3 {
 		s.mustAsk(t, fmt.Sprintf(`mutation {createSource(input: {name: "carrier %d", profileName: "csv"}) {secret}}`, n))
 	}
+	for n := range 3 {
+		s.mustAsk(t, fmt.Sprintf(`mutation {createUpstream(input: {name: "old %[1]d", baseUrl: "https://old%[1]d.example", key: "a:b"}) {upstream {id}}}`, n))
+	}
 	s.pool.MustExec(`INSERT INTO source_rejects SELECT company_id, source_id, gen_random_uuid(), 'no such key', '', '{}', true, 1, now(), now() FROM sources`)
 	s.pool.MustExec(`
 INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target, revision, source, since, bound, value, trait, before, after, is_open, notification_id, date_created)

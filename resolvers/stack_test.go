@@ -28,6 +28,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/silence"
 	"simgraph/db/source"
+	"simgraph/db/upstream"
 	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
@@ -86,6 +87,7 @@ func newStack(t testing.TB) *stack {
 	senders := source.New(pool, source.Options{
 		Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock,
 	})
+	s.ports.Upstreams = upstream.New(pool, upstream.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock})
 	s.ports.Sources, s.ports.Intake = senders, &intake.Intake{Sources: senders, Usage: records, Now: clock}
 	s.engine = engineOn(s.ports, transport.Config{})
 	s.caller = callerNamed(t, access, "admin@demo.example")

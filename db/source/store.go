@@ -76,7 +76,8 @@ WHERE s.company_id = $1`
 	insertSource  = `
 INSERT INTO sources (company_id, source_id, name, profile, authentication, signature_header, secret, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
-	countNamed = `SELECT count(*) FROM sources WHERE company_id = $1 AND name = $2`
+	countNamed    = `SELECT count(*) FROM sources WHERE company_id = $1 AND name = $2`
+	countUpstream = `SELECT count(*) FROM upstreams WHERE company_id = $1 AND source = $2`
 )
 
 type sourceRow struct {
@@ -189,6 +190,12 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec source.Spec
 		}
 		if n > 0 {
 			return domain.Invalid("name", "the company has a source %q already", spec.Name)
+		}
+		if n, err = pg.Count(ctx, tx, countUpstream, scope.Company, spec.Name); err != nil {
+			return err
+		}
+		if n > 0 {
+			return domain.Invalid("name", "the usage of an upstream of the company has the source %q already", spec.Name)
 		}
 		if _, err := pg.Affected(ctx, tx, insertSource, scope.Company, id, spec.Name, spec.Profile, spec.Authentication, spec.SignatureHeader, sealed, s.moment()); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/upstream"
+	"simgraph/domain/webhook"
 )
 
 var now = time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC)
@@ -169,5 +170,96 @@ func TestUsageIsComparedByNumber(t *testing.T) {
 	want := []upstream.Usage{{SubscriberID: "4477", There: 30, Here: 30}, {SubscriberID: "4478", Here: 5}, {SubscriberID: "4479", There: 7}}
 	if !slices.Equal(got, want) {
 		t.Error(got)
+	}
+}
+
+func TestKeysAreReadAsTheyArePrinted(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"a:b", " a:b\n", `{"accessKeyId":"a","secret":"b"}`} {
+		if key, err := upstream.ParseKey(text); err != nil || key.ID != "a" || key.Secret != "b" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"", "a", "a:", ":b", "a: b", "a:b\nc"} {
+		if _, err := upstream.ParseKey(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func TestAnotherAddressNeedsAKey(t *testing.T) {
+	t.Parallel()
+	before := upstream.Spec{BaseURL: "https://one.example"}
+	for _, c := range []struct {
+		edit upstream.Edit
+		ok   bool
+	}{
+		{upstream.Edit{BaseURL: new("https://other.example")}, false},
+		{upstream.Edit{BaseURL: new("https://other.example"), Key: &upstream.Key{ID: "a", Secret: "b"}}, true},
+		{upstream.Edit{BaseURL: new("https://one.example/")}, true},
+		{upstream.Edit{Name: new("other")}, true},
+	} {
+		after := c.edit.Apply(before)
+		if err := c.edit.CheckKey(&before, &after); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c.edit, err)
+		}
+	}
+}
+
+func TestRecentUsageIsThatSinceTheDayBeforeTheLastPass(t *testing.T) {
+	t.Parallel()
+	job := upstream.Job{Upstream: &upstream.Upstream{Spec: upstream.Spec{Days: 60}}, StartedAt: now}
+	for ago, days := range map[time.Duration]int{0: 2, 12 * time.Hour: 2, 13 * time.Hour: 3, 10 * 24 * time.Hour: 12, 90 * 24 * time.Hour: 60, -time.Hour: 2} {
+		job.Upstream.LastSyncedAt = new(now.Add(-ago))
+		if got := job.Days(); got != days {
+			t.Errorf("%s: %d days, not %d", ago, got, days)
+		}
+	}
+	if job.IsSweep = true; job.Days() != 60 {
+		t.Error(job.Days())
+	}
+	if job.IsSweep, job.Upstream.LastSyncedAt = false, nil; job.Days() != 60 {
+		t.Error(job.Days())
+	}
+	if at := job.CompleteUntil(); !at.Equal(now.Add(-90 * time.Minute)) {
+		t.Error(at)
+	}
+}
+
+func TestFailuresPutPassesOff(t *testing.T) {
+	t.Parallel()
+	for attempts, want := range map[int]time.Duration{0: 15 * time.Minute, 1: time.Minute, 2: 2 * time.Minute, 6: 32 * time.Minute, 7: time.Hour, 1000: time.Hour} {
+		if got := upstream.Next(15*time.Minute, attempts); got != want {
+			t.Errorf("%d: %s", attempts, got)
+		}
+	}
+}
+
+func TestSpecsOfUpstreamsAreChecked(t *testing.T) {
+	t.Parallel()
+	good := upstream.Spec{Name: "old", BaseURL: "https://old.example/api/", Labels: upstream.Ours, Days: 60, Currency: "GBP"}.WithDefaults()
+	if err := good.Check(webhook.Rules{}); err != nil || good.SourceName != "old.example" || good.BaseURL != "https://old.example/api" {
+		t.Error(good, err)
+	}
+	for field, change := range map[string]func(*upstream.Spec){
+		"name":             func(s *upstream.Spec) { s.Name = " " },
+		"baseUrl":          func(s *upstream.Spec) { s.BaseURL = "https://10.0.0.1" },
+		"sourceName":       func(s *upstream.Spec) { s.SourceName = "" },
+		"nicknamesAndTags": func(s *upstream.Spec) { s.Labels = "mine" },
+		"days":             func(s *upstream.Spec) { s.Days = 401 },
+		"currency":         func(s *upstream.Spec) { s.Currency = "pounds" },
+	} {
+		spec := good
+		change(&spec)
+		if fault, is := domain.AsError(spec.Check(webhook.Rules{})); !is || fault.Field != field {
+			t.Errorf("%s: %v", field, fault)
+		}
+	}
+	for _, address := range []string{"http://old.example", "https://old.example?x=1", "https://a:b@old.example", "ftp://old.example", "https://old.example#x"} {
+		spec := good
+		spec.BaseURL = address
+		if spec.Check(webhook.Rules{}) == nil {
+			t.Errorf("%s is taken", address)
+		}
 	}
 }

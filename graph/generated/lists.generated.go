@@ -3249,6 +3249,156 @@ func (ec *executionContext) unmarshalInputTariffOrder(ctx context.Context, obj a
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpstreamFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"and", "or", "not", "upstreamId", "name", "baseUrl", "sourceName", "createdAt", "pausedAt", "lastSyncedAt", "lastSweptAt", "failedAt"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOUpstreamFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOUpstreamFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOUpstreamFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		case "upstreamId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("upstreamId"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["upstreamId"] = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["name"] = data
+		case "baseUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("baseUrl"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["baseUrl"] = data
+		case "sourceName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sourceName"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["sourceName"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		case "pausedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pausedAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["pausedAt"] = data
+		case "lastSyncedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSyncedAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lastSyncedAt"] = data
+		case "lastSweptAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSweptAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["lastSweptAt"] = data
+		case "failedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("failedAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["failedAt"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpstreamOrder(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNUpstreamOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐUpstreamOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["field"] = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -4268,6 +4418,26 @@ func (ec *executionContext) marshalNTariffOrderField2simgraphᚋgraphᚋgenerate
 	return v
 }
 
+func (ec *executionContext) unmarshalNUpstreamFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputUpstreamFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpstreamOrder2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputUpstreamOrder(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpstreamOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐUpstreamOrderField(ctx context.Context, v any) (input.UpstreamOrderField, error) {
+	var res input.UpstreamOrderField
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUpstreamOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐUpstreamOrderField(ctx context.Context, sel ast.SelectionSet, v input.UpstreamOrderField) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNUserFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputUserFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -5243,6 +5413,48 @@ func (ec *executionContext) unmarshalOTariffOrder2ᚕmapᚄ(ctx context.Context,
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalNTariffOrder2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOUpstreamFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputUpstreamFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOUpstreamFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUpstreamFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOUpstreamOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUpstreamOrder2map(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

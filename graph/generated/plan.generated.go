@@ -12,6 +12,7 @@ import (
 	"simgraph/domain/condition"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
+	"simgraph/domain/upstream"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 	"simgraph/graph/plan"
@@ -80,6 +81,12 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"terminateSubscriber":          plan.Pointer[model.Commanded](false, "TerminateSubscriberPayload"),
 				"attachTag":                    plan.Pointer[model.AttachTagPayload](false, "AttachTagPayload"),
 				"detachTag":                    plan.Pointer[model.DetachTagPayload](false, "DetachTagPayload"),
+				"createUpstream":               plan.Pointer[model.CreateUpstreamPayload](false, "CreateUpstreamPayload"),
+				"editUpstream":                 plan.Pointer[model.EditUpstreamPayload](false, "EditUpstreamPayload"),
+				"pauseUpstream":                plan.Pointer[model.PauseUpstreamPayload](false, "PauseUpstreamPayload"),
+				"resumeUpstream":               plan.Pointer[model.ResumeUpstreamPayload](false, "ResumeUpstreamPayload"),
+				"syncUpstream":                 plan.Pointer[model.SyncUpstreamPayload](false, "SyncUpstreamPayload"),
+				"deleteUpstream":               plan.Pointer[model.DeleteUpstreamPayload](false, "DeleteUpstreamPayload"),
 				"recordUsage":                  plan.Pointer[model.RecordUsagePayload](false, "RecordUsagePayload"),
 				"createWebhook":                plan.Pointer[model.CreateWebhookPayload](false, "CreateWebhookPayload"),
 				"editWebhook":                  plan.Pointer[model.EditWebhookPayload](false, "EditWebhookPayload"),
@@ -151,6 +158,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"tags":                           plan.Pointer[model.Connection[domain.TagName]](false, "TagConnection"),
 				"tagList":                        plan.Pointer[model.List[domain.TagName]](false, "TagList"),
 				"taggedSubscriberList":           plan.Pointer[model.List[*domain.Subscriber]](false, "SubscriberList"),
+				"upstream":                       plan.Pointer[upstream.Upstream](false, "Upstream"),
+				"upstreams":                      plan.Pointer[model.Connection[*upstream.Upstream]](false, "UpstreamConnection"),
 				"webhook":                        plan.Pointer[webhook.Endpoint](false, "Webhook"),
 				"webhooks":                       plan.Pointer[model.Connection[*webhook.Endpoint]](false, "WebhookConnection"),
 				"webhookDeliveries":              plan.Pointer[model.Connection[*webhook.Delivery]](false, "WebhookDeliveryConnection"),
@@ -202,6 +211,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"CreateSourcePayload":                 e.planCreateSourcePayload(),
 			"CreateSubscriberPayload":             e.planCreateSubscriberPayload(),
 			"CreateTariffPayload":                 e.planCreateTariffPayload(),
+			"CreateUpstreamPayload":               e.planCreateUpstreamPayload(),
 			"CreateUserPayload":                   e.planCreateUserPayload(),
 			"CreateWebhookPayload":                e.planCreateWebhookPayload(),
 			"DataUsageByDirection":                e.planDataUsageByDirection(),
@@ -216,6 +226,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"DeleteSourcePayload":                 e.planDeleteSourcePayload(),
 			"DeleteSourceProfilePayload":          e.planDeleteSourceProfilePayload(),
 			"DeleteTariffPayload":                 e.planDeleteTariffPayload(),
+			"DeleteUpstreamPayload":               e.planDeleteUpstreamPayload(),
 			"DeleteWebhookPayload":                e.planDeleteWebhookPayload(),
 			"DeliveryConnection":                  e.planDeliveryConnection(),
 			"DeliveryEdge":                        e.planDeliveryEdge(),
@@ -230,6 +241,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"EditSourcePayload":                   e.planEditSourcePayload(),
 			"EditSubscriberPayload":               e.planEditSubscriberPayload(),
 			"EditTariffPayload":                   e.planEditTariffPayload(),
+			"EditUpstreamPayload":                 e.planEditUpstreamPayload(),
 			"EditUserPayload":                     e.planEditUserPayload(),
 			"EditWebhookPayload":                  e.planEditWebhookPayload(),
 			"EnableWebhookPayload":                e.planEnableWebhookPayload(),
@@ -261,6 +273,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"PageInfo":                            e.planPageInfo(),
 			"ParentLink":                          e.planParentLink(),
 			"PauseSourcePayload":                  e.planPauseSourcePayload(),
+			"PauseUpstreamPayload":                e.planPauseUpstreamPayload(),
 			"Period":                              e.planPeriod(),
 			"PreviewedRecord":                     e.planPreviewedRecord(),
 			"RadioCell":                           e.planRadioCell(),
@@ -278,6 +291,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"ReportCommandPayload":                e.planReportCommandPayload(),
 			"RestoreRecipientPayload":             e.planRestoreRecipientPayload(),
 			"ResumeSourcePayload":                 e.planResumeSourcePayload(),
+			"ResumeUpstreamPayload":               e.planResumeUpstreamPayload(),
 			"RetryCommandPayload":                 e.planRetryCommandPayload(),
 			"RevokeAccessKeyPayload":              e.planRevokeAccessKeyPayload(),
 			"RotateAccessKeyPayload":              e.planRotateAccessKeyPayload(),
@@ -310,6 +324,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"SubscriberEdge":                      e.planSubscriberEdge(),
 			"SubscriberList":                      e.planSubscriberList(),
 			"SubscriberUsage":                     e.planSubscriberUsage(),
+			"SyncUpstreamPayload":                 e.planSyncUpstreamPayload(),
 			"Tag":                                 e.planTag(),
 			"TagConnection":                       e.planTagConnection(),
 			"TagEdge":                             e.planTagEdge(),
@@ -321,6 +336,11 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"TestWebhookPayload":                  e.planTestWebhookPayload(),
 			"UnbarSubscriberPayload":              e.planUnbarSubscriberPayload(),
 			"UndoOperationPayload":                e.planUndoOperationPayload(),
+			"Upstream":                            e.planUpstream(),
+			"UpstreamConnection":                  e.planUpstreamConnection(),
+			"UpstreamCounts":                      e.planUpstreamCounts(),
+			"UpstreamEdge":                        e.planUpstreamEdge(),
+			"UpstreamProgress":                    e.planUpstreamProgress(),
 			"Usage":                               e.planUsage(),
 			"UsagePoint":                          e.planUsagePoint(),
 			"UsageRecorded":                       e.planUsageRecorded(),
@@ -3427,6 +3447,25 @@ func (e *executableSchema) planCreateTariffPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planCreateUpstreamPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createUpstreamPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"upstream": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateUpstreamPayload_upstream(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateUpstreamPayload)
+					return obj.Upstream, nil
+				},
+				Shape: plan.Pointer[upstream.Upstream](true, "Upstream"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planCreateUserPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: createUserPayloadImplementors,
@@ -3722,6 +3761,25 @@ func (e *executableSchema) planDeleteTariffPayload() *plan.Object {
 					return obj.Tariff, nil
 				},
 				Shape: plan.Pointer[domain.Tariff](true, "Tariff"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDeleteUpstreamPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteUpstreamPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"upstream": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteUpstreamPayload_upstream(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteUpstreamPayload)
+					return obj.Upstream, nil
+				},
+				Shape: plan.Pointer[upstream.Upstream](true, "Upstream"),
 			},
 		},
 	}
@@ -4054,6 +4112,25 @@ func (e *executableSchema) planEditTariffPayload() *plan.Object {
 					return obj.Tariff, nil
 				},
 				Shape: plan.Pointer[domain.Tariff](true, "Tariff"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditUpstreamPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editUpstreamPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"upstream": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditUpstreamPayload_upstream(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditUpstreamPayload)
+					return obj.Upstream, nil
+				},
+				Shape: plan.Pointer[upstream.Upstream](true, "Upstream"),
 			},
 		},
 	}
@@ -5795,6 +5872,25 @@ func (e *executableSchema) planPauseSourcePayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planPauseUpstreamPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: pauseUpstreamPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"upstream": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_PauseUpstreamPayload_upstream(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.PauseUpstreamPayload)
+					return obj.Upstream, nil
+				},
+				Shape: plan.Pointer[upstream.Upstream](true, "Upstream"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planPeriod() *plan.Object {
 	return &plan.Object{
 		Satisfies: periodImplementors,
@@ -6481,6 +6577,25 @@ func (e *executableSchema) planResumeSourcePayload() *plan.Object {
 					return obj.Source, nil
 				},
 				Shape: plan.Pointer[source.Source](true, "Source"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planResumeUpstreamPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: resumeUpstreamPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"upstream": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ResumeUpstreamPayload_upstream(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.ResumeUpstreamPayload)
+					return obj.Upstream, nil
+				},
+				Shape: plan.Pointer[upstream.Upstream](true, "Upstream"),
 			},
 		},
 	}
@@ -8681,6 +8796,25 @@ func (e *executableSchema) planSubscriberUsage() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planSyncUpstreamPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: syncUpstreamPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"upstream": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SyncUpstreamPayload_upstream(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.SyncUpstreamPayload)
+					return obj.Upstream, nil
+				},
+				Shape: plan.Pointer[upstream.Upstream](true, "Upstream"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planTag() *plan.Object {
 	ec := newExecutionContext(nil, e, nil)
 	usage0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
@@ -9146,6 +9280,424 @@ func (e *executableSchema) planUndoOperationPayload() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*model.UndoOperationPayload)
 					return appendNBoolean2bool(b, obj.IsInventoryOnly)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUpstream() *plan.Object {
+	return &plan.Object{
+		Satisfies: upstreamImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*upstream.Upstream)
+					v, err := e.Resolvers.Upstream().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"upstreamId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_upstreamId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNInt2int64(b, obj.UpstreamID)
+				},
+			},
+			"name": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNString2string(b, obj.Name)
+				},
+			},
+			"baseUrl": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_baseUrl(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNString2string(b, obj.BaseURL)
+				},
+			},
+			"sourceName": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_sourceName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNString2string(b, obj.SourceName)
+				},
+			},
+			"nicknamesAndTags": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_nicknamesAndTags(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNUpstreamSide2simgraphᚋdomainᚋupstreamᚐSide(b, obj.Labels)
+				},
+			},
+			"days": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_days(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNInt2int(b, obj.Days)
+				},
+			},
+			"currency": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_currency(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNString2string(b, obj.Currency)
+				},
+			},
+			"isCopyingAlerts": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_isCopyingAlerts(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNBoolean2bool(b, obj.IsCopyingAlerts)
+				},
+			},
+			"isCopyingRecipients": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_isCopyingRecipients(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNBoolean2bool(b, obj.IsCopyingRecipients)
+				},
+			},
+			"state": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_state(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNUpstreamState2simgraphᚋdomainᚋupstreamᚐState(b, obj.State)
+				},
+			},
+			"isPaused": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_isPaused(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNBoolean2bool(b, obj.IsPaused())
+				},
+			},
+			"pausedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_pausedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.PausedAt)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"dueAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_dueAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.DueAt)
+				},
+			},
+			"lastSyncedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_lastSyncedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.LastSyncedAt)
+				},
+			},
+			"lastSweptAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_lastSweptAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.LastSweptAt)
+				},
+			},
+			"dataCompleteUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_dataCompleteUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.DataCompleteUntil)
+				},
+			},
+			"progress": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_progress(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*upstream.Upstream)
+					return obj.Progress, nil
+				},
+				Shape: plan.List[upstream.Progress](true, plan.Value[upstream.Progress](true, "UpstreamProgress")),
+			},
+			"lastError": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_lastError(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendOString2ᚖstring(b, obj.LastError)
+				},
+			},
+			"failedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_failedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.FailedAt)
+				},
+			},
+			"counts": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_counts(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*upstream.Upstream)
+					return obj.Counts, nil
+				},
+				Shape: plan.Value[upstream.Counts](true, "UpstreamCounts"),
+			},
+			"refusals": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_refusals(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*upstream.Upstream)
+					return obj.Refusals, nil
+				},
+				Shape: plan.Leaves(true, true, appendNString2string),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUpstreamConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: upstreamConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*upstream.Upstream])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*upstream.Upstream]](true, plan.Value[model.Edge[*upstream.Upstream]](true, "UpstreamEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*upstream.Upstream])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*upstream.Upstream](true, plan.Pointer[upstream.Upstream](true, "Upstream")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*upstream.Upstream])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*upstream.Upstream])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUpstreamCounts() *plan.Object {
+	return &plan.Object{
+		Satisfies: upstreamCountsImplementors,
+		Fields: map[string]*plan.Field{
+			"subscribers": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamCounts_subscribers(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Counts)
+					return appendNBigInt2int64(b, obj.Subscribers)
+				},
+			},
+			"missing": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamCounts_missing(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Counts)
+					return appendNBigInt2int64(b, obj.Missing)
+				},
+			},
+			"records": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamCounts_records(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Counts)
+					return appendNBigInt2int64(b, obj.Records)
+				},
+			},
+			"refused": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamCounts_refused(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Counts)
+					return appendNBigInt2int64(b, obj.Refused)
+				},
+			},
+			"lowered": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamCounts_lowered(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Counts)
+					return appendNBigInt2int64(b, obj.Lowered)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUpstreamEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: upstreamEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*upstream.Upstream])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*upstream.Upstream])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[upstream.Upstream](true, "Upstream"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUpstreamProgress() *plan.Object {
+	return &plan.Object{
+		Satisfies: upstreamProgressImplementors,
+		Fields: map[string]*plan.Field{
+			"resource": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamProgress_resource(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Progress)
+					return appendNUpstreamResource2simgraphᚋdomainᚋupstreamᚐResource(b, obj.Resource)
+				},
+			},
+			"done": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamProgress_done(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Progress)
+					return appendNBigInt2int64(b, obj.Done)
+				},
+			},
+			"total": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamProgress_total(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Progress)
+					return appendOBigInt2ᚖint64(b, obj.Total)
 				},
 			},
 		},
@@ -11335,7 +11887,7 @@ func objectOfDelivery(v domain.Delivery) (string, any) {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -11416,6 +11968,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "User", obj
+	case upstream.Upstream:
+		return "Upstream", &obj
+	case *upstream.Upstream:
+		if obj == nil {
+			return "", nil
+		}
+		return "Upstream", obj
 	case domain.Tariff:
 		return "Tariff", &obj
 	case *domain.Tariff:
@@ -11786,6 +12345,18 @@ func appendNSubscriberKind2simgraphᚋdomainᚐKind(b []byte, v domain.Kind) ([]
 
 func appendNSubscriberType2simgraphᚋdomainᚐSubscriberType(b []byte, v domain.SubscriberType) ([]byte, bool) {
 	return plan.AppendString(b, marshalNSubscriberType2simgraphᚋdomainᚐSubscriberType[v]), true
+}
+
+func appendNUpstreamSide2simgraphᚋdomainᚋupstreamᚐSide(b []byte, v upstream.Side) ([]byte, bool) {
+	return plan.AppendString(b, marshalNUpstreamSide2simgraphᚋdomainᚋupstreamᚐSide[v]), true
+}
+
+func appendNUpstreamState2simgraphᚋdomainᚋupstreamᚐState(b []byte, v upstream.State) ([]byte, bool) {
+	return plan.AppendString(b, marshalNUpstreamState2simgraphᚋdomainᚋupstreamᚐState[v]), true
+}
+
+func appendNUpstreamResource2simgraphᚋdomainᚋupstreamᚐResource(b []byte, v upstream.Resource) ([]byte, bool) {
+	return plan.AppendString(b, marshalNUpstreamResource2simgraphᚋdomainᚋupstreamᚐResource[v]), true
 }
 
 func appendNWebhookFormat2simgraphᚋdomainᚋwebhookᚐFormat(b []byte, v webhook.Format) ([]byte, bool) {

@@ -54,6 +54,7 @@ type ResolverRoot interface {
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
 	Tariff() TariffResolver
+	Upstream() UpstreamResolver
 	Usage() UsageResolver
 	User() UserResolver
 	Viewer() ViewerResolver
@@ -427,6 +428,10 @@ type ComplexityRoot struct {
 		Tariff func(childComplexity int) int
 	}
 
+	CreateUpstreamPayload struct {
+		Upstream func(childComplexity int) int
+	}
+
 	CreateUserPayload struct {
 		User func(childComplexity int) int
 	}
@@ -485,6 +490,10 @@ type ComplexityRoot struct {
 
 	DeleteTariffPayload struct {
 		Tariff func(childComplexity int) int
+	}
+
+	DeleteUpstreamPayload struct {
+		Upstream func(childComplexity int) int
 	}
 
 	DeleteWebhookPayload struct {
@@ -547,6 +556,10 @@ type ComplexityRoot struct {
 
 	EditTariffPayload struct {
 		Tariff func(childComplexity int) int
+	}
+
+	EditUpstreamPayload struct {
+		Upstream func(childComplexity int) int
 	}
 
 	EditUserPayload struct {
@@ -688,6 +701,7 @@ type ComplexityRoot struct {
 		CreateSource                 func(childComplexity int, input input.CreateSourceInput) int
 		CreateSubscriber             func(childComplexity int, input input.CreateSubscriberInput) int
 		CreateTariff                 func(childComplexity int, input input.CreateTariffInput) int
+		CreateUpstream               func(childComplexity int, input input.CreateUpstreamInput) int
 		CreateUser                   func(childComplexity int, input input.CreateUserInput) int
 		CreateWebhook                func(childComplexity int, input input.CreateWebhookInput) int
 		DeleteAlert                  func(childComplexity int, input input.DeleteAlertInput) int
@@ -698,6 +712,7 @@ type ComplexityRoot struct {
 		DeleteSource                 func(childComplexity int, input input.DeleteSourceInput) int
 		DeleteSourceProfile          func(childComplexity int, input input.DeleteSourceProfileInput) int
 		DeleteTariff                 func(childComplexity int, input input.DeleteTariffInput) int
+		DeleteUpstream               func(childComplexity int, input input.DeleteUpstreamInput) int
 		DeleteWebhook                func(childComplexity int, input input.DeleteWebhookInput) int
 		DetachTag                    func(childComplexity int, input input.DetachTagInput) int
 		DisableWebhook               func(childComplexity int, input input.DisableWebhookInput) int
@@ -710,12 +725,14 @@ type ComplexityRoot struct {
 		EditSource                   func(childComplexity int, input input.EditSourceInput) int
 		EditSubscriber               func(childComplexity int, input input.EditSubscriberInput) int
 		EditTariff                   func(childComplexity int, input input.EditTariffInput) int
+		EditUpstream                 func(childComplexity int, input input.EditUpstreamInput) int
 		EditUser                     func(childComplexity int, input input.EditUserInput) int
 		EditWebhook                  func(childComplexity int, input input.EditWebhookInput) int
 		EnableWebhook                func(childComplexity int, input input.EnableWebhookInput) int
 		EndSilence                   func(childComplexity int, input input.EndSilenceInput) int
 		MoveSubscriber               func(childComplexity int, input input.MoveSubscriberInput) int
 		PauseSource                  func(childComplexity int, input input.PauseSourceInput) int
+		PauseUpstream                func(childComplexity int, input input.PauseUpstreamInput) int
 		RecordUsage                  func(childComplexity int, input input.RecordUsageInput) int
 		ReplaySourceRejects          func(childComplexity int, input input.ReplaySourceRejectsInput) int
 		ReplayWebhookDeliveriesSince func(childComplexity int, input input.ReplayWebhookDeliveriesSinceInput) int
@@ -723,6 +740,7 @@ type ComplexityRoot struct {
 		ReportCommand                func(childComplexity int, input input.ReportCommandInput) int
 		RestoreRecipient             func(childComplexity int, input input.RestoreRecipientInput) int
 		ResumeSource                 func(childComplexity int, input input.ResumeSourceInput) int
+		ResumeUpstream               func(childComplexity int, input input.ResumeUpstreamInput) int
 		RetryCommand                 func(childComplexity int, input input.RetryCommandInput) int
 		RevokeAccessKey              func(childComplexity int, input input.RevokeAccessKeyInput) int
 		RotateAccessKey              func(childComplexity int, input input.RotateAccessKeyInput) int
@@ -732,6 +750,7 @@ type ComplexityRoot struct {
 		SetCommandProvider           func(childComplexity int, input input.SetCommandProviderInput) int
 		SetSourceProfile             func(childComplexity int, input input.SetSourceProfileInput) int
 		StartSubscriberChange        func(childComplexity int, input input.StartSubscriberChangeInput) int
+		SyncUpstream                 func(childComplexity int, input input.SyncUpstreamInput) int
 		TerminateSubscriber          func(childComplexity int, input input.TerminateSubscriberInput) int
 		TestWebhook                  func(childComplexity int, input input.TestWebhookInput) int
 		UnbarSubscriber              func(childComplexity int, input input.UnbarSubscriberInput) int
@@ -836,6 +855,10 @@ type ComplexityRoot struct {
 		Source func(childComplexity int) int
 	}
 
+	PauseUpstreamPayload struct {
+		Upstream func(childComplexity int) int
+	}
+
 	Period struct {
 		End   func(childComplexity int) int
 		Start func(childComplexity int) int
@@ -907,6 +930,8 @@ type ComplexityRoot struct {
 		Tags                           func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Tariff                         func(childComplexity int, by input.TariffKey) int
 		Tariffs                        func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Upstream                       func(childComplexity int, by input.UpstreamKey) int
+		Upstreams                      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		User                           func(childComplexity int, by input.UserKey) int
 		Users                          func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Viewer                         func(childComplexity int) int
@@ -1004,6 +1029,10 @@ type ComplexityRoot struct {
 
 	ResumeSourcePayload struct {
 		Source func(childComplexity int) int
+	}
+
+	ResumeUpstreamPayload struct {
+		Upstream func(childComplexity int) int
 	}
 
 	RetryCommandPayload struct {
@@ -1286,6 +1315,10 @@ type ComplexityRoot struct {
 		UsageRecorded     func(childComplexity int, physicalIds []string) int
 	}
 
+	SyncUpstreamPayload struct {
+		Upstream func(childComplexity int) int
+	}
+
 	Tag struct {
 		ID                  func(childComplexity int) int
 		NumberOfSubscribers func(childComplexity int) int
@@ -1349,6 +1382,58 @@ type ComplexityRoot struct {
 	UndoOperationPayload struct {
 		IsInventoryOnly func(childComplexity int) int
 		Operation       func(childComplexity int) int
+	}
+
+	Upstream struct {
+		BaseURL             func(childComplexity int) int
+		Counts              func(childComplexity int) int
+		CreatedAt           func(childComplexity int) int
+		Currency            func(childComplexity int) int
+		DataCompleteUntil   func(childComplexity int) int
+		Days                func(childComplexity int) int
+		DueAt               func(childComplexity int) int
+		FailedAt            func(childComplexity int) int
+		ID                  func(childComplexity int) int
+		IsCopyingAlerts     func(childComplexity int) int
+		IsCopyingRecipients func(childComplexity int) int
+		IsPaused            func(childComplexity int) int
+		Labels              func(childComplexity int) int
+		LastError           func(childComplexity int) int
+		LastSweptAt         func(childComplexity int) int
+		LastSyncedAt        func(childComplexity int) int
+		Name                func(childComplexity int) int
+		PausedAt            func(childComplexity int) int
+		Progress            func(childComplexity int) int
+		Refusals            func(childComplexity int) int
+		SourceName          func(childComplexity int) int
+		State               func(childComplexity int) int
+		UpstreamID          func(childComplexity int) int
+	}
+
+	UpstreamConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	UpstreamCounts struct {
+		Lowered     func(childComplexity int) int
+		Missing     func(childComplexity int) int
+		Records     func(childComplexity int) int
+		Refused     func(childComplexity int) int
+		Subscribers func(childComplexity int) int
+	}
+
+	UpstreamEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	UpstreamProgress struct {
+		Done     func(childComplexity int) int
+		Resource func(childComplexity int) int
+		Total    func(childComplexity int) int
 	}
 
 	Usage struct {
@@ -2994,6 +3079,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateTariffPayload.Tariff(childComplexity), true
 
+	case "CreateUpstreamPayload.upstream":
+		if e.ComplexityRoot.CreateUpstreamPayload.Upstream == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateUpstreamPayload.Upstream(childComplexity), true
+
 	case "CreateUserPayload.user":
 		if e.ComplexityRoot.CreateUserPayload.User == nil {
 			break
@@ -3115,6 +3207,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteTariffPayload.Tariff(childComplexity), true
+
+	case "DeleteUpstreamPayload.upstream":
+		if e.ComplexityRoot.DeleteUpstreamPayload.Upstream == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteUpstreamPayload.Upstream(childComplexity), true
 
 	case "DeleteWebhookPayload.webhook":
 		if e.ComplexityRoot.DeleteWebhookPayload.Webhook == nil {
@@ -3249,6 +3348,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditTariffPayload.Tariff(childComplexity), true
+
+	case "EditUpstreamPayload.upstream":
+		if e.ComplexityRoot.EditUpstreamPayload.Upstream == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditUpstreamPayload.Upstream(childComplexity), true
 
 	case "EditUserPayload.user":
 		if e.ComplexityRoot.EditUserPayload.User == nil {
@@ -3852,6 +3958,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateTariff(childComplexity, args["input"].(input.CreateTariffInput)), true
+	case "Mutation.createUpstream":
+		if e.ComplexityRoot.Mutation.CreateUpstream == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createUpstream_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateUpstream(childComplexity, args["input"].(input.CreateUpstreamInput)), true
 	case "Mutation.createUser":
 		if e.ComplexityRoot.Mutation.CreateUser == nil {
 			break
@@ -3962,6 +4079,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteTariff(childComplexity, args["input"].(input.DeleteTariffInput)), true
+	case "Mutation.deleteUpstream":
+		if e.ComplexityRoot.Mutation.DeleteUpstream == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteUpstream_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteUpstream(childComplexity, args["input"].(input.DeleteUpstreamInput)), true
 	case "Mutation.deleteWebhook":
 		if e.ComplexityRoot.Mutation.DeleteWebhook == nil {
 			break
@@ -4094,6 +4222,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditTariff(childComplexity, args["input"].(input.EditTariffInput)), true
+	case "Mutation.editUpstream":
+		if e.ComplexityRoot.Mutation.EditUpstream == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editUpstream_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditUpstream(childComplexity, args["input"].(input.EditUpstreamInput)), true
 	case "Mutation.editUser":
 		if e.ComplexityRoot.Mutation.EditUser == nil {
 			break
@@ -4160,6 +4299,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PauseSource(childComplexity, args["input"].(input.PauseSourceInput)), true
+	case "Mutation.pauseUpstream":
+		if e.ComplexityRoot.Mutation.PauseUpstream == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_pauseUpstream_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PauseUpstream(childComplexity, args["input"].(input.PauseUpstreamInput)), true
 	case "Mutation.recordUsage":
 		if e.ComplexityRoot.Mutation.RecordUsage == nil {
 			break
@@ -4237,6 +4387,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.ResumeSource(childComplexity, args["input"].(input.ResumeSourceInput)), true
+	case "Mutation.resumeUpstream":
+		if e.ComplexityRoot.Mutation.ResumeUpstream == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_resumeUpstream_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ResumeUpstream(childComplexity, args["input"].(input.ResumeUpstreamInput)), true
 	case "Mutation.retryCommand":
 		if e.ComplexityRoot.Mutation.RetryCommand == nil {
 			break
@@ -4336,6 +4497,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.StartSubscriberChange(childComplexity, args["input"].(input.StartSubscriberChangeInput)), true
+	case "Mutation.syncUpstream":
+		if e.ComplexityRoot.Mutation.SyncUpstream == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_syncUpstream_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SyncUpstream(childComplexity, args["input"].(input.SyncUpstreamInput)), true
 	case "Mutation.terminateSubscriber":
 		if e.ComplexityRoot.Mutation.TerminateSubscriber == nil {
 			break
@@ -4752,6 +4924,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PauseSourcePayload.Source(childComplexity), true
+
+	case "PauseUpstreamPayload.upstream":
+		if e.ComplexityRoot.PauseUpstreamPayload.Upstream == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PauseUpstreamPayload.Upstream(childComplexity), true
 
 	case "Period.endsAt":
 		if e.ComplexityRoot.Period.End == nil {
@@ -5405,6 +5584,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Tariffs(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.upstream":
+		if e.ComplexityRoot.Query.Upstream == nil {
+			break
+		}
+
+		args, err := ec.field_Query_upstream_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Upstream(childComplexity, args["by"].(input.UpstreamKey)), true
+	case "Query.upstreams":
+		if e.ComplexityRoot.Query.Upstreams == nil {
+			break
+		}
+
+		args, err := ec.field_Query_upstreams_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Upstreams(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.user":
 		if e.ComplexityRoot.Query.User == nil {
 			break
@@ -5762,6 +5963,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ResumeSourcePayload.Source(childComplexity), true
+
+	case "ResumeUpstreamPayload.upstream":
+		if e.ComplexityRoot.ResumeUpstreamPayload.Upstream == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResumeUpstreamPayload.Upstream(childComplexity), true
 
 	case "RetryCommandPayload.command":
 		if e.ComplexityRoot.RetryCommandPayload.Command == nil {
@@ -6927,6 +7135,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Subscription.UsageRecorded(childComplexity, args["physicalIds"].([]string)), true
 
+	case "SyncUpstreamPayload.upstream":
+		if e.ComplexityRoot.SyncUpstreamPayload.Upstream == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SyncUpstreamPayload.Upstream(childComplexity), true
+
 	case "Tag.id":
 		if e.ComplexityRoot.Tag.ID == nil {
 			break
@@ -7139,6 +7354,233 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UndoOperationPayload.Operation(childComplexity), true
+
+	case "Upstream.baseUrl":
+		if e.ComplexityRoot.Upstream.BaseURL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.BaseURL(childComplexity), true
+	case "Upstream.counts":
+		if e.ComplexityRoot.Upstream.Counts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Counts(childComplexity), true
+	case "Upstream.createdAt":
+		if e.ComplexityRoot.Upstream.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.CreatedAt(childComplexity), true
+	case "Upstream.currency":
+		if e.ComplexityRoot.Upstream.Currency == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Currency(childComplexity), true
+	case "Upstream.dataCompleteUntil":
+		if e.ComplexityRoot.Upstream.DataCompleteUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.DataCompleteUntil(childComplexity), true
+	case "Upstream.days":
+		if e.ComplexityRoot.Upstream.Days == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Days(childComplexity), true
+	case "Upstream.dueAt":
+		if e.ComplexityRoot.Upstream.DueAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.DueAt(childComplexity), true
+	case "Upstream.failedAt":
+		if e.ComplexityRoot.Upstream.FailedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.FailedAt(childComplexity), true
+	case "Upstream.id":
+		if e.ComplexityRoot.Upstream.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.ID(childComplexity), true
+	case "Upstream.isCopyingAlerts":
+		if e.ComplexityRoot.Upstream.IsCopyingAlerts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.IsCopyingAlerts(childComplexity), true
+	case "Upstream.isCopyingRecipients":
+		if e.ComplexityRoot.Upstream.IsCopyingRecipients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.IsCopyingRecipients(childComplexity), true
+	case "Upstream.isPaused":
+		if e.ComplexityRoot.Upstream.IsPaused == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.IsPaused(childComplexity), true
+	case "Upstream.nicknamesAndTags":
+		if e.ComplexityRoot.Upstream.Labels == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Labels(childComplexity), true
+	case "Upstream.lastError":
+		if e.ComplexityRoot.Upstream.LastError == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.LastError(childComplexity), true
+	case "Upstream.lastSweptAt":
+		if e.ComplexityRoot.Upstream.LastSweptAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.LastSweptAt(childComplexity), true
+	case "Upstream.lastSyncedAt":
+		if e.ComplexityRoot.Upstream.LastSyncedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.LastSyncedAt(childComplexity), true
+	case "Upstream.name":
+		if e.ComplexityRoot.Upstream.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Name(childComplexity), true
+	case "Upstream.pausedAt":
+		if e.ComplexityRoot.Upstream.PausedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.PausedAt(childComplexity), true
+	case "Upstream.progress":
+		if e.ComplexityRoot.Upstream.Progress == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Progress(childComplexity), true
+	case "Upstream.refusals":
+		if e.ComplexityRoot.Upstream.Refusals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Refusals(childComplexity), true
+	case "Upstream.sourceName":
+		if e.ComplexityRoot.Upstream.SourceName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.SourceName(childComplexity), true
+	case "Upstream.state":
+		if e.ComplexityRoot.Upstream.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.State(childComplexity), true
+	case "Upstream.upstreamId":
+		if e.ComplexityRoot.Upstream.UpstreamID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.UpstreamID(childComplexity), true
+
+	case "UpstreamConnection.edges":
+		if e.ComplexityRoot.UpstreamConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamConnection.Edges(childComplexity), true
+	case "UpstreamConnection.nodes":
+		if e.ComplexityRoot.UpstreamConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamConnection.Nodes(childComplexity), true
+	case "UpstreamConnection.pageInfo":
+		if e.ComplexityRoot.UpstreamConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamConnection.PageInfo(childComplexity), true
+	case "UpstreamConnection.totalCount":
+		if e.ComplexityRoot.UpstreamConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamConnection.TotalCount(childComplexity), true
+
+	case "UpstreamCounts.lowered":
+		if e.ComplexityRoot.UpstreamCounts.Lowered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamCounts.Lowered(childComplexity), true
+	case "UpstreamCounts.missing":
+		if e.ComplexityRoot.UpstreamCounts.Missing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamCounts.Missing(childComplexity), true
+	case "UpstreamCounts.records":
+		if e.ComplexityRoot.UpstreamCounts.Records == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamCounts.Records(childComplexity), true
+	case "UpstreamCounts.refused":
+		if e.ComplexityRoot.UpstreamCounts.Refused == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamCounts.Refused(childComplexity), true
+	case "UpstreamCounts.subscribers":
+		if e.ComplexityRoot.UpstreamCounts.Subscribers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamCounts.Subscribers(childComplexity), true
+
+	case "UpstreamEdge.cursor":
+		if e.ComplexityRoot.UpstreamEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamEdge.Cursor(childComplexity), true
+	case "UpstreamEdge.node":
+		if e.ComplexityRoot.UpstreamEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamEdge.Node(childComplexity), true
+
+	case "UpstreamProgress.done":
+		if e.ComplexityRoot.UpstreamProgress.Done == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamProgress.Done(childComplexity), true
+	case "UpstreamProgress.resource":
+		if e.ComplexityRoot.UpstreamProgress.Resource == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamProgress.Resource(childComplexity), true
+	case "UpstreamProgress.total":
+		if e.ComplexityRoot.UpstreamProgress.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamProgress.Total(childComplexity), true
 
 	case "Usage.breakdown":
 		if e.ComplexityRoot.Usage.Breakdown == nil {
@@ -8169,6 +8611,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateSourceInput,
 		ec.unmarshalInputCreateSubscriberInput,
 		ec.unmarshalInputCreateTariffInput,
+		ec.unmarshalInputCreateUpstreamInput,
 		ec.unmarshalInputCreateUserInput,
 		ec.unmarshalInputCreateWebhookInput,
 		ec.unmarshalInputDateTimeFilter,
@@ -8180,6 +8623,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteSourceInput,
 		ec.unmarshalInputDeleteSourceProfileInput,
 		ec.unmarshalInputDeleteTariffInput,
+		ec.unmarshalInputDeleteUpstreamInput,
 		ec.unmarshalInputDeleteWebhookInput,
 		ec.unmarshalInputDeliveryChannelFilter,
 		ec.unmarshalInputDeliveryFilter,
@@ -8196,6 +8640,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditSourceInput,
 		ec.unmarshalInputEditSubscriberInput,
 		ec.unmarshalInputEditTariffInput,
+		ec.unmarshalInputEditUpstreamInput,
 		ec.unmarshalInputEditUserInput,
 		ec.unmarshalInputEditWebhookInput,
 		ec.unmarshalInputEnableWebhookInput,
@@ -8224,6 +8669,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputParentFilter,
 		ec.unmarshalInputParentInput,
 		ec.unmarshalInputPauseSourceInput,
+		ec.unmarshalInputPauseUpstreamInput,
 		ec.unmarshalInputProfilesFilter,
 		ec.unmarshalInputRecipientFilter,
 		ec.unmarshalInputRecipientKey,
@@ -8237,6 +8683,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputReportCommandInput,
 		ec.unmarshalInputRestoreRecipientInput,
 		ec.unmarshalInputResumeSourceInput,
+		ec.unmarshalInputResumeUpstreamInput,
 		ec.unmarshalInputRetryCommandInput,
 		ec.unmarshalInputRevokeAccessKeyInput,
 		ec.unmarshalInputRotateAccessKeyInput,
@@ -8273,6 +8720,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSubscriberOrder,
 		ec.unmarshalInputSubscriberTypeFilter,
 		ec.unmarshalInputSuppressionReasonFilter,
+		ec.unmarshalInputSyncUpstreamInput,
 		ec.unmarshalInputTagFilter,
 		ec.unmarshalInputTagKey,
 		ec.unmarshalInputTagOrder,
@@ -8284,6 +8732,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputTestWebhookInput,
 		ec.unmarshalInputUnbarSubscriberInput,
 		ec.unmarshalInputUndoOperationInput,
+		ec.unmarshalInputUpstreamFilter,
+		ec.unmarshalInputUpstreamKey,
+		ec.unmarshalInputUpstreamOrder,
 		ec.unmarshalInputUsageRecordInput,
 		ec.unmarshalInputUserFilter,
 		ec.unmarshalInputUserKey,
@@ -11417,6 +11868,64 @@ enum TariffOrderField {
   CURRENCY
 }
 
+"Which upstreams are wanted. All conditions must hold; none wants everything."
+input UpstreamFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [UpstreamFilter!]
+  "Any of these; never true for an empty list."
+  or: [UpstreamFilter!]
+  "Not this."
+  not: UpstreamFilter
+  "The identifier."
+  upstreamId: IntFilter
+  "The name."
+  name: StringFilter
+  "Where the documented paths of the other server begin."
+  baseUrl: StringFilter
+  "The source of the usage records that are copied."
+  sourceName: StringFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it was paused; null unless it is."
+  pausedAt: DateTimeFilter
+  "When the last pass that succeeded began; null before the first."
+  lastSyncedAt: DateTimeFilter
+  "When the last sweep that succeeded began; null before the first. A sweep reads all of the account, once a day; other passes read new subscribers and recent usage."
+  lastSweptAt: DateTimeFilter
+  "When it failed; null where it succeeded."
+  failedAt: DateTimeFilter
+}
+
+"One step of an order of upstreams."
+input UpstreamOrder {
+  "By this field."
+  field: UpstreamOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What upstreams can be ordered by."
+enum UpstreamOrderField {
+  "The identifier."
+  UPSTREAM_ID
+  "The name."
+  NAME
+  "Where the documented paths of the other server begin."
+  BASE_URL
+  "The source of the usage records that are copied."
+  SOURCE_NAME
+  "When it was made."
+  CREATED_AT
+  "When it was paused; null unless it is."
+  PAUSED_AT
+  "When the last pass that succeeded began; null before the first."
+  LAST_SYNCED_AT
+  "When the last sweep that succeeded began; null before the first. A sweep reads all of the account, once a day; other passes read new subscribers and recent usage."
+  LAST_SWEPT_AT
+  "When it failed; null where it succeeded."
+  FAILED_AT
+}
+
 "Which users are wanted. All conditions must hold; none wants everything."
 input UserFilter {
   "All of these; true for an empty list. Here and in or and not, each object needs a condition."
@@ -14238,6 +14747,294 @@ input TagKey @oneOf {
   name: String
 }
 `, BuiltIn: false},
+	{Name: "../schema/upstream.graphqls", Input: `extend type Query {
+  "One upstream; null where the caller sees none such."
+  upstream("Which one." by: UpstreamKey!): Upstream @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "The upstreams of the company, ordered by name. Only for users of the whole company."
+  upstreams(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: UpstreamFilter
+    "In this order, by name when missing; upstreamId breaks ties."
+    orderBy: [UpstreamOrder!]
+  ): UpstreamConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+extend type Mutation {
+  """
+  Adds an upstream, at most 20 to a company, and begins its first sweep. It is only read: nothing is written to the other server. Only for users of the whole
+  company, who have the permissions for all that an upstream changes here.
+  """
+  createUpstream(input: CreateUpstreamInput!): CreateUpstreamPayload
+    @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+  "Changes an upstream, and begins a pass. What is missing stays."
+  editUpstream(input: EditUpstreamInput!): EditUpstreamPayload
+    @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+  "Pauses an upstream. A pass that runs ends within seconds, and begins anew afterwards."
+  pauseUpstream(input: PauseUpstreamInput!): PauseUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+  "Begins the passes of an upstream again."
+  resumeUpstream(input: ResumeUpstreamInput!): ResumeUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+  "Begins a pass at once, or after the one that runs. A paused upstream is refused."
+  syncUpstream(input: SyncUpstreamInput!): SyncUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+  "Deletes an upstream with its key. Subscribers, usage and all else that it brought stay."
+  deleteUpstream(input: DeleteUpstreamInput!): DeleteUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+}
+
+"Another server of the documented API whose account is kept in step with here."
+type Upstream implements Node {
+  "The global id."
+  id: ID!
+  "The identifier."
+  upstreamId: Int!
+  "The name."
+  name: String!
+  "Where the documented paths of the other server begin."
+  baseUrl: String!
+  "The source of the usage records that are copied."
+  sourceName: String!
+  "Whose nicknames and tags count."
+  nicknamesAndTags: UpstreamSide!
+  "How many days of usage a sweep compares, today among them."
+  days: Int!
+  "The currency of tariffs that are copied, by ISO 4217: the documented API does not return it."
+  currency: String!
+  "Whether alerts are copied, with their log."
+  isCopyingAlerts: Boolean!
+  "Whether recipients of alert mail are copied: both sides send mail then."
+  isCopyingRecipients: Boolean!
+  "What it does."
+  state: UpstreamState!
+  "Whether no pass begins."
+  isPaused: Boolean!
+  "When it was paused; null unless it is."
+  pausedAt: DateTime
+  "When it was made."
+  createdAt: DateTime!
+  "When the next pass is due; null while it is paused."
+  dueAt: DateTime
+  "When the last pass that succeeded began; null before the first."
+  lastSyncedAt: DateTime
+  "When the last sweep that succeeded began; null before the first. A sweep reads all of the account, once a day; other passes read new subscribers and recent usage."
+  lastSweptAt: DateTime
+  "Up to when the usage that the other server had is here; null before the first pass."
+  dataCompleteUntil: DateTime
+  "How far the pass is that runs, or how far the last one came."
+  progress: [UpstreamProgress!]!
+  "Why the last pass failed; null where it succeeded."
+  lastError: String
+  "When it failed; null where it succeeded."
+  failedAt: DateTime
+  "What passes found."
+  counts: UpstreamCounts!
+  "What could not be stored, and why: the first 20 of the last sweep, or of a pass since that had some."
+  refusals: [String!]!
+}
+
+"What an upstream does."
+enum UpstreamState {
+  "No pass begins."
+  PAUSED
+  "A pass runs."
+  SYNCING
+  "The last pass failed. Another one comes, later after each failure, within an hour."
+  FAILING
+  "No pass has succeeded yet."
+  NEW
+  "The last pass succeeded."
+  READY
+}
+
+"One of the two servers."
+enum UpstreamSide {
+  "Those of this server stay. A subscriber that is new gets those of the other one."
+  OURS
+  "Those of the other server, with each sweep."
+  THEIRS
+}
+
+"A part of an account."
+enum UpstreamResource {
+  "Groups."
+  GROUPS
+  "Subscribers, with their operators and tariffs."
+  SUBSCRIBERS
+  "Tags on subscribers."
+  TAGS
+  "Alerts."
+  ALERTS
+  "Entries of the alert log."
+  ALERT_LOG
+  "Days of usage that were compared."
+  USAGE_DAYS
+  "Usage records that were booked."
+  USAGE_RECORDS
+}
+
+"How far a pass is with a resource."
+type UpstreamProgress {
+  "Which one."
+  resource: UpstreamResource!
+  "How many are done."
+  done: BigInt!
+  "How many there are; null where the other server does not tell."
+  total: BigInt
+}
+
+"What passes found."
+type UpstreamCounts {
+  "Subscribers that the other server has."
+  subscribers: BigInt!
+  "Those of them that the last sweep did not find. The next one makes them inactive, unless it finds them."
+  missing: BigInt!
+  "Usage records that were booked since the upstream was made."
+  records: BigInt!
+  "What could not be stored: see refusals."
+  refused: BigInt!
+  "Hours with fewer bytes there than are booked here. They are not lowered."
+  lowered: BigInt!
+}
+
+"A page of upstreams."
+type UpstreamConnection {
+  "The upstreams with their cursors."
+  edges: [UpstreamEdge!]!
+  "The upstreams alone."
+  nodes: [Upstream!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 10)
+}
+
+"An upstream in a page."
+type UpstreamEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The upstream."
+  node: Upstream!
+}
+
+"Which upstream to add."
+input CreateUpstreamInput {
+  "The name."
+  name: String!
+  "Where the documented paths of the other server begin, such as https://old.example."
+  baseUrl: String!
+  "An access key of the other server, as ID:SECRET. Its user must see the whole company. It is sealed, and never shown."
+  key: String!
+  "The source of the usage records that are copied: the host of baseUrl when missing, as simgraph move names it. It cannot be changed, and no source or upstream of the company may have it."
+  sourceName: String
+  "Whose nicknames and tags count."
+  nicknamesAndTags: UpstreamSide! = OURS
+  "How many days of usage a sweep compares, today among them: 1 to 400."
+  days: Int! = 60
+  "The currency of tariffs that are copied, by ISO 4217."
+  currency: String! = "GBP"
+  "Whether alerts are copied, with their log."
+  isCopyingAlerts: Boolean! = true
+  "Whether recipients of alert mail are copied: both sides send mail then."
+  isCopyingRecipients: Boolean @requires(permissions: [VIEW_A_USERS_DETAILS])
+}
+
+"What changes on an upstream."
+input EditUpstreamInput {
+  "The upstream."
+  upstreamId: Int!
+  "The name."
+  name: String
+  "Where the documented paths of the other server begin. Another one needs the key, too."
+  baseUrl: String
+  "An access key of the other server, as ID:SECRET."
+  key: String
+  "Whose nicknames and tags count."
+  nicknamesAndTags: UpstreamSide
+  "How many days of usage a sweep compares, today among them: 1 to 400."
+  days: Int
+  "The currency of tariffs that are copied, by ISO 4217."
+  currency: String
+  "Whether alerts are copied, with their log."
+  isCopyingAlerts: Boolean
+  "Whether recipients of alert mail are copied: both sides send mail then."
+  isCopyingRecipients: Boolean @requires(permissions: [VIEW_A_USERS_DETAILS])
+}
+
+"Which upstream to pause."
+input PauseUpstreamInput {
+  "The upstream."
+  upstreamId: Int!
+}
+
+"Which upstream to resume."
+input ResumeUpstreamInput {
+  "The upstream."
+  upstreamId: Int!
+}
+
+"Which upstream to synchronise."
+input SyncUpstreamInput {
+  "The upstream."
+  upstreamId: Int!
+  "Whether all of the account is read, and not new subscribers and recent usage alone."
+  sweep: Boolean! = false
+}
+
+"Which upstream to delete."
+input DeleteUpstreamInput {
+  "The upstream."
+  upstreamId: Int!
+}
+
+"What adding an upstream gave."
+type CreateUpstreamPayload {
+  "The upstream."
+  upstream: Upstream!
+}
+
+"What changing an upstream gave."
+type EditUpstreamPayload {
+  "The upstream as it is now."
+  upstream: Upstream!
+}
+
+"What pausing an upstream gave."
+type PauseUpstreamPayload {
+  "The upstream as it is now."
+  upstream: Upstream!
+}
+
+"What resuming an upstream gave."
+type ResumeUpstreamPayload {
+  "The upstream as it is now."
+  upstream: Upstream!
+}
+
+"What synchronising an upstream gave."
+type SyncUpstreamPayload {
+  "The upstream as it is now."
+  upstream: Upstream!
+}
+
+"What deleting an upstream gave."
+type DeleteUpstreamPayload {
+  "The upstream as it was."
+  upstream: Upstream!
+}
+
+"Names an upstream."
+input UpstreamKey @oneOf {
+  "The global id."
+  id: ID
+  "The identifier of the upstream."
+  upstreamId: Int
+}
+`, BuiltIn: false},
 	{Name: "../schema/usage.graphqls", Input: `extend type Company {
   "Usage of the subscribers that the caller sees, in a span of at most 100,000 hours."
   usage(
@@ -15592,6 +16389,14 @@ func (ec *executionContext) childFields_CreateTariffPayload(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type CreateTariffPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateUpstreamPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "upstream":
+		return ec.fieldContext_CreateUpstreamPayload_upstream(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateUpstreamPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "user":
@@ -15710,6 +16515,14 @@ func (ec *executionContext) childFields_DeleteTariffPayload(ctx context.Context,
 		return ec.fieldContext_DeleteTariffPayload_tariff(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteTariffPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteUpstreamPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "upstream":
+		return ec.fieldContext_DeleteUpstreamPayload_upstream(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteUpstreamPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -15834,6 +16647,14 @@ func (ec *executionContext) childFields_EditTariffPayload(ctx context.Context, f
 		return ec.fieldContext_EditTariffPayload_tariff(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditTariffPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditUpstreamPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "upstream":
+		return ec.fieldContext_EditUpstreamPayload_upstream(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditUpstreamPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16282,6 +17103,14 @@ func (ec *executionContext) childFields_PauseSourcePayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type PauseSourcePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_PauseUpstreamPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "upstream":
+		return ec.fieldContext_PauseUpstreamPayload_upstream(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PauseUpstreamPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Period(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "startsAt":
@@ -16490,6 +17319,14 @@ func (ec *executionContext) childFields_ResumeSourcePayload(ctx context.Context,
 		return ec.fieldContext_ResumeSourcePayload_source(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ResumeSourcePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ResumeUpstreamPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "upstream":
+		return ec.fieldContext_ResumeUpstreamPayload_upstream(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResumeUpstreamPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RetryCommandPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -17038,6 +17875,14 @@ func (ec *executionContext) childFields_SubscriberUsage(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type SubscriberUsage", field.Name)
 }
 
+func (ec *executionContext) childFields_SyncUpstreamPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "upstream":
+		return ec.fieldContext_SyncUpstreamPayload_upstream(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SyncUpstreamPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -17166,6 +18011,110 @@ func (ec *executionContext) childFields_UndoOperationPayload(ctx context.Context
 		return ec.fieldContext_UndoOperationPayload_isInventoryOnly(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UndoOperationPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Upstream(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Upstream_id(ctx, field)
+	case "upstreamId":
+		return ec.fieldContext_Upstream_upstreamId(ctx, field)
+	case "name":
+		return ec.fieldContext_Upstream_name(ctx, field)
+	case "baseUrl":
+		return ec.fieldContext_Upstream_baseUrl(ctx, field)
+	case "sourceName":
+		return ec.fieldContext_Upstream_sourceName(ctx, field)
+	case "nicknamesAndTags":
+		return ec.fieldContext_Upstream_nicknamesAndTags(ctx, field)
+	case "days":
+		return ec.fieldContext_Upstream_days(ctx, field)
+	case "currency":
+		return ec.fieldContext_Upstream_currency(ctx, field)
+	case "isCopyingAlerts":
+		return ec.fieldContext_Upstream_isCopyingAlerts(ctx, field)
+	case "isCopyingRecipients":
+		return ec.fieldContext_Upstream_isCopyingRecipients(ctx, field)
+	case "state":
+		return ec.fieldContext_Upstream_state(ctx, field)
+	case "isPaused":
+		return ec.fieldContext_Upstream_isPaused(ctx, field)
+	case "pausedAt":
+		return ec.fieldContext_Upstream_pausedAt(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Upstream_createdAt(ctx, field)
+	case "dueAt":
+		return ec.fieldContext_Upstream_dueAt(ctx, field)
+	case "lastSyncedAt":
+		return ec.fieldContext_Upstream_lastSyncedAt(ctx, field)
+	case "lastSweptAt":
+		return ec.fieldContext_Upstream_lastSweptAt(ctx, field)
+	case "dataCompleteUntil":
+		return ec.fieldContext_Upstream_dataCompleteUntil(ctx, field)
+	case "progress":
+		return ec.fieldContext_Upstream_progress(ctx, field)
+	case "lastError":
+		return ec.fieldContext_Upstream_lastError(ctx, field)
+	case "failedAt":
+		return ec.fieldContext_Upstream_failedAt(ctx, field)
+	case "counts":
+		return ec.fieldContext_Upstream_counts(ctx, field)
+	case "refusals":
+		return ec.fieldContext_Upstream_refusals(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Upstream", field.Name)
+}
+
+func (ec *executionContext) childFields_UpstreamConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_UpstreamConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_UpstreamConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_UpstreamConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_UpstreamConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpstreamConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_UpstreamCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscribers":
+		return ec.fieldContext_UpstreamCounts_subscribers(ctx, field)
+	case "missing":
+		return ec.fieldContext_UpstreamCounts_missing(ctx, field)
+	case "records":
+		return ec.fieldContext_UpstreamCounts_records(ctx, field)
+	case "refused":
+		return ec.fieldContext_UpstreamCounts_refused(ctx, field)
+	case "lowered":
+		return ec.fieldContext_UpstreamCounts_lowered(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpstreamCounts", field.Name)
+}
+
+func (ec *executionContext) childFields_UpstreamEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_UpstreamEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_UpstreamEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpstreamEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_UpstreamProgress(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "resource":
+		return ec.fieldContext_UpstreamProgress_resource(ctx, field)
+	case "done":
+		return ec.fieldContext_UpstreamProgress_done(ctx, field)
+	case "total":
+		return ec.fieldContext_UpstreamProgress_total(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpstreamProgress", field.Name)
 }
 
 func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

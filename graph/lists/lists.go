@@ -12,6 +12,7 @@ import (
 	"simgraph/domain/query"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
+	"simgraph/domain/upstream"
 	"simgraph/domain/webhook"
 )
 
@@ -45,6 +46,7 @@ var Generated = []List{
 	{"SourceReject", "SourceReject", "rejects of sources", source.RejectFields},
 	{"Tag", "Tag", "tags", domain.TagFields},
 	{"Tariff", "Tariff", "tariffs", domain.TariffFields},
+	{"Upstream", "Upstream", "upstreams", upstream.Fields},
 	{"User", "User", "users", domain.UserFields},
 	{"WaitingUsage", "WaitingUsage", "usage that waits", domain.WaitingFields},
 	{"Webhook", "Webhook", "webhooks", webhook.Fields},

@@ -35,7 +35,7 @@ type Feeding struct {
 
 // Sealing are the flags of the key that secrets are sealed with.
 type Sealing struct {
-	SecretsKeyFile string `type:"path" placeholder:"FILE" help:"The key that secrets of RADIUS clients, webhooks and sign-ins at providers are sealed with, in base64: 32 bytes. Made when missing; secrets.key in --data-dir by default. All instances on a database need the same."`
+	SecretsKeyFile string `type:"path" placeholder:"FILE" help:"The key that secrets of RADIUS clients, webhooks, upstreams and sign-ins at providers are sealed with, in base64: 32 bytes. Made when missing; secrets.key in --data-dir by default. All instances on a database need the same."`
 }
 
 // key reads the key, or makes it.

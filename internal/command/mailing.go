@@ -36,7 +36,7 @@ func (m *Mailing) worker(env *Env, outbox *db.Outbox, tried func(mail.Result)) (
 
 // Hooking are the flags of webhooks.
 type Hooking struct {
-	WebhookAllowPrivate bool          `group:"Webhooks" help:"Let webhooks call addresses that are not of the public internet, and by http. For intranets and tests: any company can reach what this host reaches."`
+	WebhookAllowPrivate bool          `group:"Webhooks" help:"Let webhooks and upstreams call addresses that are not of the public internet, and by http. For intranets and tests: any company can reach what this host reaches."`
 	WebhookTimeout      time.Duration `default:"20s" group:"Webhooks" range:"1s..1m" help:"How long an endpoint may take to answer."`
 	WebhookRetention    *int          `placeholder:"DAYS" group:"Webhooks" range:"5..3650" help:"How many days a new database keeps messages to webhooks, and commands, 30 when missing. A database that keeps them for another time is refused: see simgraph retention set."`
 }

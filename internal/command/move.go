@@ -11,8 +11,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
-	"simgraph/db/audit"
 	"simgraph/domain"
 	rules "simgraph/domain/upstream"
 	"simgraph/internal/upstream"
@@ -90,11 +88,11 @@ func (m *Move) client(env *Env) (*upstream.Client, error) {
 		defer func() { _ = file.Close() }()
 		in = file
 	}
-	text, err := io.ReadAll(io.LimitReader(in, 4096))
+	text, err := io.ReadAll(io.LimitReader(in, rules.MaxKey))
 	if err != nil {
 		return nil, err
 	}
-	key, err := upstream.ParseKey(string(text))
+	key, err := rules.ParseKey(string(text))
 	if err != nil {
 		return nil, fmt.Errorf("--key-file: %w", err)
 	}
@@ -113,11 +111,7 @@ func (m *Move) mover(env *Env, pool *sqlx.DB, client *upstream.Client, company *
 	progress := env.newProgress("move", 0)
 	return &upstream.Mover{
 		From: client, Company: company, By: actor("move"), Source: source, Currency: m.Currency, Days: m.Days, AtOnce: m.AtOnce, WithRecipients: m.Recipients,
-		Now: time.Now,
-		Stores: upstream.Stores{
-			Importer: db.NewImporter(pool), Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Operators: db.NewCatalogue(pool), Tags: db.NewTags(pool),
-			Alerts: db.NewVolumeAlerts(pool, time.Now), Recipients: db.NewRecipients(pool, time.Now), Usage: newUsage(pool, env.Log), Audit: audit.NewLog(pool),
-		},
+		Now: time.Now, Stores: newStores(pool, newUsage(pool, env.Log)),
 		Progress: progress.note,
 	}, progress, nil
 }

@@ -19,6 +19,7 @@ import (
 	"simgraph/internal/limit"
 	"simgraph/internal/mail"
 	"simgraph/internal/telemetry"
+	"simgraph/internal/upstream"
 )
 
 // Observation are the flags of what operators see.
@@ -69,7 +70,7 @@ func (v *observed) watch(requests, upkeep *sqlx.DB) {
 	if v.Metrics == nil {
 		return
 	}
-	v.Metrics.Begin(limit.Reasons, mail.Results, webhook.Results, intake.FileResults, workers)
+	v.Metrics.Begin(limit.Reasons, mail.Results, webhook.Results, intake.FileResults, upstream.Results, workers)
 	v.Metrics.Register(collectors.NewDBStatsCollector(requests.DB, "requests"))
 	v.Metrics.Register(collectors.NewDBStatsCollector(upkeep.DB, "upkeep"))
 	v.Metrics.Register(telemetry.NewBacklog(db.NewBacklog(requests), v.log))

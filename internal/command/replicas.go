@@ -13,6 +13,7 @@ import (
 	"simgraph/db/access"
 	"simgraph/db/pg"
 	sources "simgraph/db/source"
+	accounts "simgraph/db/upstream"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
@@ -80,7 +81,8 @@ func (v *service) closeReplicas(env *Env) {
 func (v *service) answerFrom(standby *pg.Replica) {
 	usage := newUsage(standby.Pool(), v.log)
 	senders := sources.New(standby.Pool(), sources.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: time.Now})
-	graph := v.newGraph(standby.Pool(), access.New(standby.Pool()), usage, hooks.New(standby.Pool(), hooks.Options{Now: time.Now}), senders)
+	graph := v.newGraph(standby.Pool(), access.New(standby.Pool()), usage, hooks.New(standby.Pool(), hooks.Options{Now: time.Now}), senders,
+		accounts.New(standby.Pool(), accounts.Options{Now: time.Now}))
 	v.replicas.Add(standby, graph.Schema(), v.perResponse(graph))
 }
 

@@ -41,6 +41,7 @@ type Serve struct {
 	Retaining
 	Mailing
 	Hooking
+	Upstreams
 	SigningIn
 	Replicas
 	Observation
@@ -169,6 +170,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerBulk:      v.operations.Run,
 		workerCondition: every(evaluateEvery, v.conditions.Round),
 		workerFiles:     v.takeFiles,
+		workerUpstream:  v.synchronizing.Run,
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

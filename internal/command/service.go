@@ -28,6 +28,7 @@ import (
 	"simgraph/db/signin"
 	"simgraph/db/silence"
 	sources "simgraph/db/source"
+	accounts "simgraph/db/upstream"
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain/webhook"
@@ -45,6 +46,7 @@ import (
 	"simgraph/internal/replica"
 	"simgraph/internal/seal"
 	login "simgraph/internal/signin"
+	"simgraph/internal/upstream"
 	sending "simgraph/internal/webhook"
 	"simgraph/resolvers"
 	"simgraph/rest"
@@ -85,6 +87,8 @@ type service struct {
 	// sources keeps what intake reads.
 	sources *sources.Store
 	intake  *intake.Intake
+	// synchronizing does the passes of upstreams.
+	synchronizing *upstream.Worker
 	// folder takes files; nil without --drop-dir.
 	folder    *intake.Folder
 	telemetry *observed
@@ -138,7 +142,9 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	if v.folder, err = s.watchFolder(v, pool); err != nil {
 		return nil, err
 	}
-	v.graph = v.newGraph(pool, v.access, v.usage, webhooks, v.sources)
+	accounts := s.upstreams(pool, key)
+	v.synchronizing = s.synchronizer(env, pool, accounts, v.usage, telemetry.Metrics)
+	v.graph = v.newGraph(pool, v.access, v.usage, webhooks, v.sources, accounts)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {
 		return nil, err
 	}
@@ -148,7 +154,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	return v, v.open(s, pool, outbox)
 }
 
-func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store, webhooks *hooks.Store, senders *sources.Store) *resolvers.Graph {
+func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store, webhooks *hooks.Store, senders *sources.Store, accounts *accounts.Store) *resolvers.Graph {
 	records := inventory.New(pool, time.Now)
 	return resolvers.New(resolvers.Ports{
 		Subscribers:  db.NewSubscribers(pool),
@@ -178,6 +184,8 @@ func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store
 
 		Sources: senders,
 		Intake:  v.intake,
+
+		Upstreams: accounts,
 
 		LiveOperations: v.live,
 	}, time.Now)

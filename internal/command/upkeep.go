@@ -63,9 +63,10 @@ const (
 	workerBulk      = "operations"
 	workerCondition = "conditions"
 	workerFiles     = "files"
+	workerUpstream  = "upstreams"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles}
+var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

@@ -40,6 +40,7 @@ type Metrics struct {
 	mails          *prometheus.CounterVec
 	messages       *prometheus.CounterVec
 	files          *prometheus.CounterVec
+	passes         *prometheus.CounterVec
 	workerFailures *prometheus.CounterVec
 	ledgerUpkeeps  prometheus.Counter
 	reads          *prometheus.CounterVec
@@ -74,13 +75,14 @@ func NewMetrics(version string) *Metrics {
 		mails:          counters("mails_total", "Attempts to send a mail by their result: sent, retried or failed.", "result"),
 		messages:       counters("webhook_attempts_total", "Attempts to send a message of a webhook or a command by their result: delivered, retried or failed.", "result"),
 		files:          counters("files_total", "Files of sources by what became of them: done, failed for a record that cannot be used, or retried.", "result"),
+		passes:         counters("upstream_passes_total", "Passes of upstreams by how they ended: synced, swept where all of the account was read, failed, or stopped.", "result"),
 		workerFailures: counters("worker_failures_total", "How often a worker failed and was started again.",
 			"worker"),
 		ledgerUpkeeps: counter("ledger_upkeeps_total", "How often the months of the usage ledger were looked after."),
 		reads:         counters("reads_total", "Queries by where they ran: standby, primary, or again for those that failed on a standby.", "server"),
 	}
 	m.registry.MustRegister(m.requests, m.requestSeconds, m.inFlight, m.operations, m.operationTime, m.cost, m.subscriptions, m.refused,
-		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.messages, m.files, m.workerFailures, m.ledgerUpkeeps, m.reads,
+		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.messages, m.files, m.passes, m.workerFailures, m.ledgerUpkeeps, m.reads,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := gauges("build_info", "1, labelled with the version.", "version")
 	build.WithLabelValues(version).Set(1)
@@ -116,8 +118,8 @@ func histogram(name, help string, buckets []float64) prometheus.Histogram {
 
 // Begin makes the counters of what is fixed beforehand count from zero, so that
 // the first of each is seen as an increase.
-func (m *Metrics) Begin(limits, mailResults, webhookResults, fileResults, workers []string) {
-	for vector, labels := range map[*prometheus.CounterVec][]string{m.refused: limits, m.mails: mailResults, m.messages: webhookResults, m.files: fileResults, m.workerFailures: workers} {
+func (m *Metrics) Begin(limits, mailResults, webhookResults, fileResults, passResults, workers []string) {
+	for vector, labels := range map[*prometheus.CounterVec][]string{m.refused: limits, m.mails: mailResults, m.messages: webhookResults, m.files: fileResults, m.passes: passResults, m.workerFailures: workers} {
 		for _, label := range labels {
 			vector.WithLabelValues(label)
 		}
@@ -222,6 +224,13 @@ func (m *Metrics) Hooked(result string) {
 func (m *Metrics) Filed(result string) {
 	if m != nil {
 		m.files.WithLabelValues(result).Inc()
+	}
+}
+
+// Passed counts a pass of an upstream.
+func (m *Metrics) Passed(result string) {
+	if m != nil {
+		m.passes.WithLabelValues(result).Inc()
 	}
 }
 

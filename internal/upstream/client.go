@@ -15,15 +15,15 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"simgraph/domain"
+	"simgraph/domain/upstream"
 	"simgraph/domain/webhook"
 )
 
 const (
-	// maxAnswer bounds an answer in bytes, after decompression: usage by subscriber of a
-	// day has some 60 bytes a subscriber.
+	// maxAnswer bounds an answer in bytes, after decompression, where a Config says nothing:
+	// usage by subscriber of a day has some 60 bytes a subscriber.
 	maxAnswer = 256 << 20
 	// maxError is what is read of an answer that reports an error.
 	maxError = 16 << 10
@@ -36,41 +36,20 @@ const (
 	earlier = 30 * time.Second
 )
 
-// Key is an access key of the other server.
-type Key struct {
-	ID     string
-	Secret domain.Secret
-}
-
-// ParseKey reads a key as "ID:SECRET", or as "simgraph key create" prints it.
-func ParseKey(text string) (Key, error) {
-	printed := struct {
-		AccessKeyID string        `json:"accessKeyId"`
-		Secret      domain.Secret `json:"secret"`
-	}{}
-	if err := json.Unmarshal([]byte(text), &printed); err == nil && printed.AccessKeyID != "" && printed.Secret != "" {
-		return Key{printed.AccessKeyID, printed.Secret}, nil
-	}
-	text = strings.TrimSpace(text)
-	id, secret, found := strings.Cut(text, ":")
-	if !found || id == "" || secret == "" || strings.ContainsFunc(text, unicode.IsSpace) {
-		return Key{}, domain.Invalid("key", "an access key is written as ID:SECRET")
-	}
-	return Key{id, domain.Secret(secret)}, nil
-}
-
 // Config are the settings of a Client. Durations and numbers that are zero get the defaults
 // that stand beside them.
 type Config struct {
 	// BaseURL is where the documented paths begin.
 	BaseURL string
-	Key     Key
+	Key     upstream.Key
 	// Transport makes the requests; http.DefaultTransport where it is nil.
 	Transport http.RoundTripper
 	// Timeout bounds one request with its answer: 2 min.
 	Timeout time.Duration
 	// Patience bounds how long one request is tried again: 15 min.
 	Patience time.Duration
+	// MaxAnswer bounds an answer in bytes, after decompression: 256 MB.
+	MaxAnswer int64
 	// Now is the clock: time.Now.
 	Now func() time.Time
 }
@@ -95,6 +74,7 @@ func NewClient(cfg Config) (*Client, error) {
 		return nil, domain.Invalid("baseUrl", "an address must be written as https://example.com")
 	}
 	cfg.Timeout, cfg.Patience = cmp.Or(cfg.Timeout, 2*time.Minute), cmp.Or(cfg.Patience, 15*time.Minute)
+	cfg.MaxAnswer = cmp.Or(cfg.MaxAnswer, maxAnswer)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -136,9 +116,27 @@ func isAbsent(err error) bool {
 // errMalformed wraps what is wrong with an answer that came whole.
 var errMalformed = errors.New("the answer is not what the documented API says")
 
+// Fault is what is wrong with the other server, or with the way to it.
+type Fault struct{ cause error }
+
+// Error implements error.
+func (f *Fault) Error() string { return f.cause.Error() }
+
+// Unwrap returns the cause.
+func (f *Fault) Unwrap() error { return f.cause }
+
 // get asks for a path of segments, and hands the answer to read. Both are repeated after
-// errors that pass, so read must begin anew each time.
+// errors that pass, so read must begin anew each time. Errors are Faults, but for the end of
+// ctx.
 func (c *Client) get(ctx context.Context, segments []string, query url.Values, read func(*json.Decoder) error) error {
+	err := c.ask(ctx, segments, query, read)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return &Fault{err}
+}
+
+func (c *Client) ask(ctx context.Context, segments []string, query url.Values, read func(*json.Decoder) error) error {
 	ends, pause, isRenewed := c.Now().Add(c.Patience), firstPause, false
 	for {
 		err := c.try(ctx, segments, query, read)
@@ -206,7 +204,7 @@ func (c *Client) try(ctx context.Context, segments []string, query url.Values, r
 		}
 		return c.refused(response)
 	}
-	return readAnswer(response.Body, read)
+	return c.readAnswer(response.Body, read)
 }
 
 func (c *Client) address(segments []string, query url.Values) string {
@@ -221,14 +219,14 @@ func (c *Client) address(segments []string, query url.Values) string {
 }
 
 // readAnswer tells an answer that broke off, which passes, from one that is wrong.
-func readAnswer(body io.Reader, read func(*json.Decoder) error) error {
-	bounded := &counted{Reader: io.LimitReader(body, maxAnswer)}
+func (c *Client) readAnswer(body io.Reader, read func(*json.Decoder) error) error {
+	bounded := &counted{Reader: io.LimitReader(body, c.MaxAnswer)}
 	err := read(json.NewDecoder(bounded))
 	switch {
 	case bounded.err != nil:
 		return bounded.err
-	case bounded.bytes >= maxAnswer:
-		return fmt.Errorf("%w: it has more than %d bytes", errMalformed, maxAnswer)
+	case bounded.bytes >= c.MaxAnswer:
+		return fmt.Errorf("%w: it has more than %d bytes", errMalformed, c.MaxAnswer)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // it broke off
 		return err
 	case err != nil:

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"simgraph/domain/upstream"
 )
 
 // other is a server whose answers to paths the test gives; it counts the tokens that it made.
@@ -40,7 +42,7 @@ func newClient(t *testing.T, o *other, clock *atomic.Int64) *Client {
 	t.Helper()
 	server := httptest.NewServer(o)
 	t.Cleanup(server.Close)
-	key, err := ParseKey("key:s/cret\n")
+	key, err := upstream.ParseKey("key:s/cret\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func newClient(t *testing.T, o *other, clock *atomic.Int64) *Client {
 	return c
 }
 
-func (c *Client) ask(ctx context.Context) error {
+func askOnce(ctx context.Context, c *Client) error {
 	_, err := listOf[reference](ctx, c, []string{"a/b ü", "subscribers"}, url.Values{"x": {"1 + 2"}})
 	return err
 }
@@ -72,7 +74,7 @@ func TestATokenIsReplacedBeforeItEnds(t *testing.T) {
 	c := newClient(t, o, clock)
 	for _, later := range []int64{0, 200, 80} {
 		clock.Add(later)
-		if err := c.ask(t.Context()); err != nil {
+		if err := askOnce(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,11 +93,11 @@ func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(`{"content":[]}`))
 	}}
-	if err := newClient(t, o, nil).ask(t.Context()); err != nil {
+	if err := askOnce(t.Context(), newClient(t, o, nil)); err != nil {
 		t.Error(err)
 	}
 	o.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
-	if err := newClient(t, o, nil).ask(t.Context()); err == nil || o.tokens.Load() != 4 {
+	if err := askOnce(t.Context(), newClient(t, o, nil)); err == nil || o.tokens.Load() != 4 {
 		t.Error(err, o.tokens.Load())
 	}
 }
@@ -117,7 +119,7 @@ func TestAnswersThatPassAreAskedForAgain(t *testing.T) {
 			_, _ = w.Write([]byte(`{"content":[]}`))
 		}
 	}}
-	if err := newClient(t, o, nil).ask(t.Context()); err != nil || requests.Load() != 4 || time.Since(began) < time.Second {
+	if err := askOnce(t.Context(), newClient(t, o, nil)); err != nil || requests.Load() != 4 || time.Since(began) < time.Second {
 		t.Error(err, requests.Load(), time.Since(began))
 	}
 }
@@ -132,18 +134,18 @@ func TestWhatDoesNotPassIsReported(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = w.Write([]byte(body))
 		}}
-		if err := newClient(t, o, nil).ask(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		if err := askOnce(t.Context(), newClient(t, o, nil)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Error(err)
 		}
 	}
 	o := &other{lives: 300, answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"content":[{"physicalId":5}]}`)) }}
-	if err := newClient(t, o, nil).ask(t.Context()); !errors.Is(err, errMalformed) {
+	if err := askOnce(t.Context(), newClient(t, o, nil)); !errors.Is(err, errMalformed) {
 		t.Error(err)
 	}
 	o.answer = func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
 	}
-	if err := newClient(t, o, nil).ask(t.Context()); err == nil || !strings.Contains(err.Error(), "302") {
+	if err := askOnce(t.Context(), newClient(t, o, nil)); err == nil || !strings.Contains(err.Error(), "302") {
 		t.Error(err)
 	}
 }
@@ -203,20 +205,6 @@ func TestUsageBySubscriberIsReadAsAStream(t *testing.T) {
 		body = wrong
 		if of, err := newClient(t, o, nil).bySubscriber(t.Context(), day); !errors.Is(err, errMalformed) {
 			t.Error(wrong, of, err)
-		}
-	}
-}
-
-func TestKeysAreReadAsTheyArePrinted(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{"a:b", " a:b\n", `{"accessKeyId":"a","secret":"b"}`} {
-		if key, err := ParseKey(text); err != nil || key.ID != "a" || key.Secret != "b" {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-	for _, text := range []string{"", "a", "a:", ":b", "a: b", "a:b\nc"} {
-		if _, err := ParseKey(text); err == nil {
-			t.Errorf("%q is taken", text)
 		}
 	}
 }

@@ -53,6 +53,13 @@ type Stores struct {
 	Audit interface {
 		Note(ctx context.Context, scope domain.Scope, entry domain.AuditEntry) error
 	}
+	// Detacher takes tags off that the other server does not have, of an upstream whose tags
+	// are those of the other server.
+	Detacher interface {
+		Detach(ctx context.Context, scope domain.Scope, tag domain.TagName, physicalIDs []string) error
+	}
+	// Keeper knows what is of an upstream; nil for an account that is moved once.
+	Keeper Keeper
 }
 
 // Mover takes an account over.
@@ -70,8 +77,11 @@ type Mover struct {
 	Days int
 	// AtOnce is how many requests run at the same time.
 	AtOnce int
-	// WithRecipients takes the recipients of alert mail over.
-	WithRecipients bool
+	// WithRecipients takes the recipients of alert mail over, WithoutAlerts leaves alerts and
+	// their log out.
+	WithRecipients, WithoutAlerts bool
+	// Job is the pass of an upstream; nil for an account that is moved once.
+	Job *upstream.Job
 	// Now is the clock.
 	Now func() time.Time
 	// Refused is called with what cannot be stored here, and why; Progress with what is
@@ -88,8 +98,13 @@ type Mover struct {
 	// logged are the entries of the log that alerts here do not fire for again, incomplete those
 	// that say too little.
 	logged, incomplete int
-	// copied is how many usage records were booked.
-	copied int
+	// copied is how many usage records were booked, lowered in how many hours more is booked
+	// than the other server has.
+	copied, lowered int
+	// groups are those here of the groups of an upstream, owned its subscribers that this pass
+	// has found, and fresh those of them that no sweep had before.
+	groups       map[int64]int64
+	owned, fresh map[string]bool
 }
 
 func (m *Mover) scope() domain.Scope { return domain.Whole(m.Company.CompanyID).By(m.By) }
@@ -111,8 +126,17 @@ func (m *Mover) progress(what string, done int) {
 // before usage, so that they know it, and recipients last, so that nobody gets mail about
 // usage that is copied.
 func (m *Mover) Copy(ctx context.Context) error {
+	m.begin()
+	return inTurn(ctx, m.copyGroups, m.copySubscribers, m.copyTags, m.copyAlerts, m.copyUsage, m.copyRecipients)
+}
+
+func (m *Mover) begin() {
 	m.cards, m.tariffs, m.operators = map[string][]string{}, map[string]bool{}, map[string]bool{}
-	for _, step := range []func(context.Context) error{m.copyGroups, m.copySubscribers, m.copyTags, m.copyAlerts, m.copyUsage, m.copyRecipients} {
+	m.owned, m.fresh = map[string]bool{}, map[string]bool{}
+}
+
+func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -148,13 +172,16 @@ func (m *Mover) copyGroups(ctx context.Context) error {
 		}
 		groups = append(groups, of)
 	}
+	if err := m.mapGroups(ctx, groups); err != nil {
+		return err
+	}
 	for part := range slices.Chunk(groups, pageSize) {
 		answers, err := m.Importer.Groups(ctx, m.scope(), part)
 		if err := m.answered("group", answers, func(i int) string { return part[i].Name }, err); err != nil {
 			return err
 		}
 	}
-	m.progress("groups", len(groups))
+	m.progress(string(upstream.Groups), len(groups))
 	return nil
 }
 
@@ -170,24 +197,22 @@ func (m *Mover) copySubscribers(ctx context.Context) error {
 			break
 		}
 		err := each(ctx, m.From, []string{"subscribers"}, orderOfSubscribers, func(page []subscriber) error {
-			var batch []*domain.Subscriber
+			var part []subscriber
 			for i := range page {
 				isProfile := page[i].Related.Parent != nil
 				if isProfile && !ofProfiles {
 					profiles++
 				}
-				if isProfile != ofProfiles {
-					continue
+				if isProfile == ofProfiles {
+					part = append(part, page[i])
 				}
-				of, err := page[i].domain()
-				if err != nil {
-					m.refuse("subscriber "+clip(page[i].PhysicalID), err)
-					continue
-				}
-				batch = append(batch, of)
+			}
+			batch, err := m.usable(ctx, part)
+			if err != nil {
+				return err
 			}
 			done += len(batch)
-			m.progress("subscribers", done)
+			m.progress(string(upstream.Subscribers), done)
 			return m.storeSubscribers(ctx, batch)
 		})
 		if err != nil {
@@ -195,6 +220,26 @@ func (m *Mover) copySubscribers(ctx context.Context) error {
 		}
 	}
 	return m.Usage.Reconcile(ctx, []domain.CompanyID{m.Company.CompanyID})
+}
+
+// usable returns those of a page that can be stored.
+func (m *Mover) usable(ctx context.Context, page []subscriber) (batch []*domain.Subscriber, err error) {
+	owned, err := m.own(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	for i := range page {
+		of, err := page[i].domain()
+		if err == nil {
+			err = m.place(of, owned)
+		}
+		if err != nil {
+			m.refuse("subscriber "+clip(page[i].PhysicalID), err)
+			continue
+		}
+		batch = append(batch, of)
+	}
+	return batch, nil
 }
 
 func (m *Mover) storeSubscribers(ctx context.Context, batch []*domain.Subscriber) error {
@@ -215,21 +260,28 @@ func (m *Mover) storeSubscribers(ctx context.Context, batch []*domain.Subscriber
 		m.note(s)
 		if here := ours[s.PhysicalID]; here != nil { // what the other server does not return stays
 			s.Kind, s.FixedIPAddress = here.Kind, here.FixedIPAddress
+			if m.labelsAreOurs() {
+				s.Nickname = here.Nickname
+			}
 		}
 	}
 	answers, err := m.Importer.Subscribers(ctx, m.scope(), batch)
 	return m.answered("subscriber", answers, func(i int) string { return batch[i].PhysicalID }, err)
 }
 
-// note keeps which card has a subscriberId. A list that changes can have it twice.
 func (m *Mover) note(s *domain.Subscriber) {
-	cards := m.cards[s.SubscriberID]
+	m.noteCard(s.SubscriberID, s.PhysicalID, s.TerminateDate != nil)
+}
+
+// noteCard keeps which card has a subscriberId. A list that changes can have it twice.
+func (m *Mover) noteCard(subscriberID, physicalID string, isTerminated bool) {
+	cards := m.cards[subscriberID]
 	switch {
-	case slices.Contains(cards, s.PhysicalID):
-	case s.TerminateDate != nil:
-		m.cards[s.SubscriberID] = slices.Insert(cards, 0, s.PhysicalID)
+	case slices.Contains(cards, physicalID):
+	case isTerminated:
+		m.cards[subscriberID] = slices.Insert(cards, 0, physicalID)
 	default:
-		m.cards[s.SubscriberID] = append(cards, s.PhysicalID)
+		m.cards[subscriberID] = append(cards, physicalID)
 	}
 }
 
@@ -256,7 +308,7 @@ func (m *Mover) storeOperators(ctx context.Context, batch []*domain.Subscriber) 
 	fresh := map[string]*domain.Operator{}
 	for _, s := range batch {
 		if !m.operators[s.OperatorCode] {
-			fresh[s.OperatorCode] = &domain.Operator{Code: s.OperatorCode, Name: s.OperatorName}
+			fresh[s.OperatorCode] = m.operatorOf(s)
 		}
 	}
 	if len(fresh) == 0 {
@@ -310,19 +362,32 @@ func (m *Mover) storeTariffs(ctx context.Context, batch []*domain.Subscriber) er
 }
 
 func (m *Mover) copyTags(ctx context.Context) error {
-	done := 0
-	return m.eachTag(ctx, func(tag domain.TagName, _ int64) error {
+	if m.labelsAreOurs() && len(m.fresh) == 0 {
+		return nil
+	}
+	done, theirs := 0, carried{}
+	err := m.eachTag(ctx, func(tag domain.TagName, _ int64) error {
 		return each(ctx, m.From, []string{string(tag), "subscribers"}, "", func(page []reference) error {
-			items := make([]domain.TagImport, len(page))
-			for i, r := range page {
-				items[i] = domain.TagImport{PhysicalID: r.PhysicalID, TagName: tag}
+			var items []domain.TagImport
+			for _, r := range page {
+				if m.takesTags(r.PhysicalID) {
+					items = append(items, domain.TagImport{PhysicalID: r.PhysicalID, TagName: tag})
+					theirs.add(r.PhysicalID, tag)
+				}
+			}
+			if len(items) == 0 {
+				return nil
 			}
 			answers, err := m.Importer.Tags(ctx, m.scope(), items)
 			done += len(items)
-			m.progress("tags on subscribers", done)
+			m.progress(string(upstream.Tags), done)
 			return m.answered("tag "+string(tag)+" on", answers, func(i int) string { return items[i].PhysicalID }, err)
 		})
 	})
+	if err != nil || m.Job == nil || m.labelsAreOurs() {
+		return err
+	}
+	return m.detachOthers(ctx, theirs)
 }
 
 // eachTag calls do for each tag, with how many subscribers carry it.
@@ -350,7 +415,7 @@ func (m *Mover) alerts(ctx context.Context) ([]domain.AlertImport, error) {
 		for i := range page {
 			if !seen[page[i].ID] {
 				seen[page[i].ID] = true
-				specs = append(specs, page[i].spec())
+				specs = append(specs, m.placeAlert(page[i].spec()))
 			}
 		}
 		return nil
@@ -359,6 +424,9 @@ func (m *Mover) alerts(ctx context.Context) ([]domain.AlertImport, error) {
 }
 
 func (m *Mover) copyAlerts(ctx context.Context) error {
+	if m.WithoutAlerts {
+		return nil
+	}
 	alerts, err := m.alerts(ctx)
 	if err != nil {
 		return err
@@ -376,7 +444,7 @@ func (m *Mover) copyAlerts(ctx context.Context) error {
 			return err
 		}
 	}
-	m.progress("alerts", len(usable))
+	m.progress(string(upstream.Alerts), len(usable))
 	return m.copyLog(ctx, usable)
 }
 
@@ -386,6 +454,9 @@ func (m *Mover) copyLog(ctx context.Context, alerts []domain.AlertImport) error 
 	log, err := m.From.log(ctx)
 	if err != nil {
 		return err
+	}
+	for i := range log {
+		log[i].Target = m.placeTarget(log[i].RuleType, log[i].Target)
 	}
 	var firings []domain.Firing
 	firings, m.incomplete = upstream.Firings(log, alerts, m.Company.Billing(), m.holder)
@@ -397,7 +468,7 @@ func (m *Mover) copyLog(ctx context.Context, alerts []domain.AlertImport) error 
 			return err
 		}
 	}
-	m.progress("entries of the alert log", len(firings))
+	m.progress(string(upstream.AlertLog), len(firings))
 	return nil
 }
 

@@ -77,7 +77,7 @@ func (m *Mover) copyUsage(ctx context.Context) error {
 		if err := m.copyRevised(ctx, day, revised); err != nil {
 			return err
 		}
-		m.progress("days of usage compared", n+1)
+		m.progress(string(upstream.DaysCompared), n+1)
 	}
 	if err := m.copyMissing(ctx, first, missing); err != nil {
 		return err
@@ -187,13 +187,19 @@ func (m *Mover) fetch(ctx context.Context, ids iter.Seq[string], in func(string)
 }
 
 func (m *Mover) recordsOf(id string, hours upstream.Hours, booked func(id string, hour int64) (upstream.Booked, bool)) (records []domain.UsageRecord) {
-	subject := upstream.Subject{Source: m.Source, PhysicalID: id}
+	subject, lowered := upstream.Subject{Source: m.Source, PhysicalID: id}, 0
 	for hour, theirs := range hours {
 		if ours, isWanted := booked(id, hour); isWanted {
-			more, _ := subject.Raise(hour, theirs, ours, m.Now())
+			more, isCovered := subject.Raise(hour, theirs, ours, m.Now())
 			records = append(records, more...)
+			if !isCovered {
+				lowered++
+			}
 		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lowered += lowered
 	return records
 }
 
@@ -241,7 +247,7 @@ func (m *Mover) book(ctx context.Context, records []domain.UsageRecord) error {
 			m.refuse("usage of "+records[i].PhysicalID+" at "+records[i].StartedAt.Format(time.RFC3339), result.Err)
 		}
 	}
-	m.progress("usage records", m.copied)
+	m.progress(string(upstream.RecordsBooked), m.copied)
 	return nil
 }
 

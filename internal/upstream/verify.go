@@ -12,9 +12,6 @@ import (
 	"simgraph/domain/upstream"
 )
 
-// settled is how long before now usage is not compared: it is still being reported.
-const settled = time.Hour
-
 // notInContract is what the documented API does not return.
 var notInContract = []string{
 	"users, their permissions and access keys are not returned: make them here before clients are switched over",
@@ -25,7 +22,7 @@ var notInContract = []string{
 // their fields, and usage by subscriber and day, and by direction and hour.
 func (m *Mover) Verify(ctx context.Context) (*upstream.Report, error) {
 	m.cards = map[string][]string{}
-	report := &upstream.Report{Until: m.Now().UTC().Add(-settled).Truncate(time.Hour), Notes: slices.Clone(notInContract)}
+	report := &upstream.Report{Until: m.Now().UTC().Add(-upstream.Settled).Truncate(time.Hour), Notes: slices.Clone(notInContract)}
 	for _, step := range []func(context.Context, *upstream.Report) error{
 		m.verifyGroups, m.verifySubscribers, m.verifyTags, m.verifyAlerts, m.verifyRecipients, m.verifyDays, m.verifyHours,
 	} {

@@ -39,15 +39,19 @@ type Sender struct {
 // NewSender returns a sender that gives an endpoint that time to answer. It knows no
 // proxy and follows no redirect. now is the clock.
 func NewSender(rules webhook.Rules, timeout time.Duration, now func() time.Time) *Sender {
-	dialer := &net.Dialer{Timeout: timeout, Control: refuse(rules)}
 	return &Sender{now: now, client: &http.Client{
-		Timeout: timeout,
-		Transport: &http.Transport{
-			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: timeout, ResponseHeaderTimeout: timeout,
-			MaxIdleConnsPerHost: webhook.AtOnce, MaxIdleConns: 256, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeaders,
-		},
+		Timeout: timeout, Transport: NewTransport(rules, timeout),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+}
+
+// NewTransport returns one that connects to what the rules allow alone, without a proxy.
+func NewTransport(rules webhook.Rules, timeout time.Duration) *http.Transport {
+	dialer := &net.Dialer{Timeout: timeout, Control: refuse(rules)}
+	return &http.Transport{
+		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: timeout, ResponseHeaderTimeout: timeout,
+		MaxIdleConnsPerHost: webhook.AtOnce, MaxIdleConns: 256, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeaders,
+	}
 }
 
 // refuse returns the check of a socket before it connects: names are resolved by then,
@@ -69,11 +73,11 @@ func refuse(rules webhook.Rules) func(network, address string, _ syscall.RawConn
 func (s *Sender) Send(ctx context.Context, of *webhook.Attempt) webhook.Answer {
 	request, err := s.request(ctx, of)
 	if err != nil {
-		return webhook.Answer{Error: reason(err)}
+		return webhook.Answer{Error: Reason(err)}
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return webhook.Answer{Error: reason(err)}
+		return webhook.Answer{Error: Reason(err)}
 	}
 	defer func() { _ = response.Body.Close() }()
 	// The status has come: what is wrong with the body changes nothing.
@@ -102,9 +106,9 @@ func (s *Sender) request(ctx context.Context, of *webhook.Attempt) (*http.Reques
 	return request, nil
 }
 
-// reason is an error as the owners of endpoints are shown it: without the URL, and
+// Reason is an error as the owners of endpoints are shown it: without the URL, and
 // without addresses of the service's own network.
-func reason(err error) string {
+func Reason(err error) string {
 	var called interface{ Timeout() bool }
 	text := withoutAddresses(err)
 	if errors.As(err, &called) && called.Timeout() {

@@ -69,6 +69,9 @@ const (
 	pausedSender kind = "pausedSender"
 	profileName  kind = "profileName"
 	spareProfile kind = "spareProfile"
+	// upstreamID is an upstream, pausedUpstream one that is paused.
+	upstreamID     kind = "upstreamId"
+	pausedUpstream kind = "pausedUpstream"
 	// operationID is an operation; activeOperation one that runs, doneOperation one
 	// that can be undone.
 	operationID     kind = "operationId"
@@ -120,6 +123,9 @@ var leaves = map[string]kind{
 	"CreateSourceInput.name": harmless, "SourceProfileInput.name": harmless, "signatureHeader": harmless, "sample": harmless, "expression": harmless,
 	"description": harmless, "records": harmless, "authentication": harmless, "unit": harmless, "delimiter": harmless, "skip": harmless, "dateFormats": harmless,
 
+	"upstreamId": upstreamID, "ResumeUpstreamInput.upstreamId": pausedUpstream, "CreateUpstreamInput.name": harmless, "EditUpstreamInput.name": harmless,
+	"CreateUpstreamInput.sourceName": harmless, "baseUrl": harmless, "key": harmless, "nicknamesAndTags": harmless, "isCopyingAlerts": harmless, "isCopyingRecipients": harmless, "sweep": harmless,
+
 	"source": sourceName, "recordId": recordID, "sessionId": sessionID, "sequence": harmless, "startedAt": harmless, "endedAt": harmless,
 	"mobileOriginated": harmless, "mobileTerminated": harmless, "protocol": harmless, "ipAddress": harmless, "counters": harmless,
 	"UsageRecordInput.imsi": imsi, "msisdn": msisdn, "UsageRecordInput.subscriberId": msisdn,
@@ -132,7 +138,7 @@ var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInput.imsi": true, "EditGroupInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
 	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true,
-	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true,
+	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "UpstreamKey.upstreamId": true, "EditUpstreamInput.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true,
 	"AuditEntryKey.sequence": true, "SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
@@ -143,7 +149,7 @@ var samples = map[string]any{
 	"CreateSubscriberInput.physicalId": "8944500000000000001", "subscriberId": "447700000001", "operatorCode": own.operator(), "contractLength": 12,
 	"OperatorKey.code": own.operator(), "connectionDate": "2026-01-01T00:00:00Z", "expiryDate": "2028-01-01T00:00:00Z", "imsi": "234150000000001", "currency": "GBP", "Permission": "VIEW_SUBSCRIBER",
 	"mobileOriginated": 1, "mobileTerminated": 1, "Int": 1, "BigInt": 1, "String": "text", "Boolean": true, "DateTime": "2026-06-01T00:00:00Z",
-	"url": "https://own.example/new", "from": "2026-06-01T00:00:00Z", "until": "2026-06-02T00:00:00Z", "endsAt": "2026-06-20T00:00:00Z", "oldEndsAt": "2100-01-01T00:00:00Z",
+	"url": "https://own.example/new", "baseUrl": "https://own.example/new", "key": "id:secret", "from": "2026-06-01T00:00:00Z", "until": "2026-06-02T00:00:00Z", "endsAt": "2026-06-20T00:00:00Z", "oldEndsAt": "2100-01-01T00:00:00Z",
 	"SourceProfileInput.fields": []any{
 		map[string]any{"field": "PHYSICAL_ID", "expression": "r.of"}, map[string]any{"field": "ENDED_AT", "expression": "r.at"},
 		map[string]any{"field": "VOLUME", "expression": "r.bytes"},
@@ -213,6 +219,8 @@ var attributes = map[string]func(part, values) any{
 	"recipientId": func(_ part, v values) any { return v[recipientID] }, "commandId": func(_ part, v values) any { return v[commandID] },
 	"operationId": func(_ part, v values) any { return v[operationID] }, "startedBy": func(p part, _ values) any { return p.operates() },
 	"sourceName": func(_ part, v values) any { return v[senderName] }, "msisdn": func(p part, _ values) any { return p.subscriberID(1) },
+	"upstreamId": func(_ part, v values) any { return v[upstreamID] }, "UpstreamFilter.name": func(p part, _ values) any { return p.sender() },
+	"UpstreamFilter.sourceName": func(p part, _ values) any { return p.sender() + "-usage" }, "baseUrl": nil, "lastSyncedAt": nil, "lastSweptAt": nil, "failedAt": nil,
 	"purpose": nil, "rotatedFrom": nil, "createdAt": nil, "createdBy": nil, "expiresAt": nil, "revokedAt": nil, "lastUsedAt": nil, "isDisabled": nil,
 	"requestedAt": nil, "changedAt": nil, "completeUntil": nil, "lagSeconds": nil, "reason": nil, "requests": nil, "firstAt": nil, "lastAt": nil,
 	"isTariffHidden": nil, "isDryRun": nil, "errorPolicy": nil, "undoOf": nil, "changed": nil, "failed": nil, "startedAt": nil,
@@ -261,6 +269,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		alertID: 990_001, conditionID: 990_006, "noticeId": 990_007, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
 		webhookID: 990_005, silenceID: 990_008, disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
 		"mailId": "00000000-0000-7000-8000-000000000002", "notified": "1:00000000-0000-7000-8000-000000000003:1",
+		upstreamID: 990_009, pausedUpstream: 990_009,
 		commandID: "00000000-0000-7000-8000-000000000001", providerURL: p.provider(),
 	}
 	if p != nobody {
@@ -276,6 +285,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		"AuditEntry":      990_004,
 		"Source":          p.sender(),
 		"SourceReject":    v["rejectId"],
+		"Upstream":        v[upstreamID],
 		"Operation":       v[operationID],
 		"OperationResult": fmt.Sprintf("%v:1", v[operationID]),
 		"Company":         p.account(),
@@ -316,6 +326,7 @@ func (w *world) look(t *testing.T, p part, v values) {
 		"noticeId":  `SELECT entry_id FROM condition_log WHERE company_id = $1 AND group_id = $2 ORDER BY entry_id LIMIT 1`,
 		silenceID:   `SELECT silence_id FROM silences WHERE company_id = $1 AND reason = $2`,
 		webhookID:   `SELECT webhook_id FROM webhooks WHERE company_id = $1 AND name = $2`,
+		upstreamID:  `SELECT upstream_id FROM upstreams WHERE company_id = $1 AND name = $2`,
 		deliveryID: `SELECT m.message_id::text FROM webhook_messages m JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
 WHERE m.company_id = $1 AND w.name = $2`,
 		accessKeyID: `SELECT access_key_id FROM access_keys WHERE company_id = $1 AND $2 <> '' ORDER BY access_key_id LIMIT 1`,
@@ -330,6 +341,9 @@ WHERE m.company_id = $1 AND w.name = $2`,
 		if wanted == webhookID || wanted == deliveryID {
 			argument = p.mark + "-hook"
 		}
+		if wanted == upstreamID {
+			argument = p.sender()
+		}
 		var found string
 		if err := w.pool.GetContext(t.Context(), &found, statement, company, argument); err != nil {
 			t.Fatalf("%s of %s: %v", wanted, p.mark, err)
@@ -339,7 +353,7 @@ WHERE m.company_id = $1 AND w.name = $2`,
 			v[wanted] = int(number(found))
 		}
 	}
-	v[disabledHook] = v[webhookID]
+	v[disabledHook], v[pausedUpstream] = v[webhookID], v[upstreamID]
 	var command string
 	if err := w.pool.GetContext(t.Context(), &command, `SELECT c.command_id::text FROM commands c JOIN subscribers s ON s.company_id = c.company_id AND s.key = c.subscriber_key
 WHERE c.company_id = $1 AND s.physical_id = $2 ORDER BY c.sequence DESC LIMIT 1`, company, p.physicalID(1)); err != nil {
@@ -475,7 +489,20 @@ func (w *world) fresh(t *testing.T) values {
 	}
 	v[webhookID], v[disabledHook], v[deliveryID] = int(enabled), int(disabled), delivery
 	w.freshSources(t, v)
+	w.freshUpstreams(t, v)
 	return v
+}
+
+// freshUpstreams adds upstreams of the caller's own that no test has used up.
+func (w *world) freshUpstreams(t *testing.T, v values) {
+	t.Helper()
+	company := w.company(t, own.company)
+	kept := []string{own.sender(), others.sender()}
+	w.pool.MustExecContext(t.Context(), "DELETE FROM upstreams WHERE company_id = $1 AND name <> ALL($2)", company, pq.StringArray(kept))
+	v[upstreamID], v[pausedUpstream] = w.upstream(t, own, unusedEmail()), w.upstream(t, own, unusedEmail())
+	if _, err := w.ports.Upstreams.Switch(t.Context(), domain.Whole(company), int64(v[pausedUpstream].(int)), true); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // freshSources adds sources and a profile of the caller's own that no test has used up.

@@ -38,6 +38,7 @@ import (
 	store "simgraph/db/signin"
 	"simgraph/db/silence"
 	sources "simgraph/db/source"
+	accounts "simgraph/db/upstream"
 	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
@@ -46,6 +47,7 @@ import (
 	conditions "simgraph/domain/condition"
 	silences "simgraph/domain/silence"
 	"simgraph/domain/source"
+	"simgraph/domain/upstream"
 	hooks "simgraph/domain/webhook"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
@@ -117,6 +119,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	kept := sources.New(pool, sources.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock})
 	w.intake = &intake.Intake{Sources: kept, Usage: w.usage, Now: clock}
 	w.ports.Sources, w.ports.Intake = kept, w.intake
+	w.ports.Upstreams = accounts.New(pool, accounts.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock})
 	w.operations = bulk.New(pool, bulk.Options{Now: clock, Log: log})
 	w.ports.Operations = w.operations
 	w.load(t)
@@ -131,7 +134,7 @@ var sealKey = seal.Key(strings.Repeat("k", seal.KeySize))
 // database gives are long, so that answers are searched for them.
 func (w *world) load(t *testing.T) {
 	t.Helper()
-	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001, "condition_log.entry_id": 550_001, "webhooks.webhook_id": 540_001, "silences.silence_id": 560_001} {
+	for column, start := range map[string]int{"alerts.alert_id": 510_001, "alert_recipients.recipient_id": 520_001, "alert_log.entry_id": 530_001, "condition_log.entry_id": 550_001, "webhooks.webhook_id": 540_001, "upstreams.upstream_id": 570_001, "silences.silence_id": 560_001} {
 		table, name, _ := strings.Cut(column, ".")
 		w.pool.MustExecContext(t.Context(), "SELECT setval(pg_get_serial_sequence($1, $2), $3, false)", table, name, start)
 	}
@@ -155,6 +158,7 @@ func (w *world) load(t *testing.T) {
 		w.silence(t, p)
 		w.command(t, p)
 		w.source(t, p, p.sender(), p.profile())
+		w.upstream(t, p, p.sender())
 	}
 	for _, email := range []string{"own-admin@acme.example", "own-vans@acme.example", "rvl-admin@rival.example"} {
 		company, _, err := w.access.FindUser(t.Context(), email)
@@ -232,6 +236,17 @@ func (w *world) source(t *testing.T, p part, name, by string) {
 	if err := w.intake.Sources.Keep(t.Context(), of, source.Counts{Rejected: 1}, []source.Reject{reject}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// upstream adds an upstream of the part, and returns its id.
+func (w *world) upstream(t *testing.T, p part, name string) int {
+	t.Helper()
+	spec := upstream.Spec{Name: name, BaseURL: "https://" + p.mark + ".example", SourceName: name + "-usage", Labels: upstream.Ours, Days: 1, Currency: "GBP"}
+	created, err := w.ports.Upstreams.Create(t.Context(), domain.Whole(w.company(t, p.company)), spec, upstream.Key{ID: p.mark + "-key", Secret: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(created.UpstreamID)
 }
 
 // hook adds a webhook of the part with a message that was delivered, and returns their ids.

@@ -11,6 +11,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
 	"simgraph/domain/source"
+	"simgraph/domain/upstream"
 	"simgraph/domain/webhook"
 	"strconv"
 	"time"
@@ -238,6 +239,28 @@ type CreateTariffInput struct {
 	Currency string `json:"currency"`
 }
 
+// Which upstream to add.
+type CreateUpstreamInput struct {
+	// The name.
+	Name string `json:"name"`
+	// Where the documented paths of the other server begin, such as https://old.example.
+	BaseURL string `json:"baseUrl"`
+	// An access key of the other server, as ID:SECRET. Its user must see the whole company. It is sealed, and never shown.
+	Key string `json:"key"`
+	// The source of the usage records that are copied: the host of baseUrl when missing, as simgraph move names it. It cannot be changed, and no source or upstream of the company may have it.
+	SourceName graphql.Omittable[*string] `json:"sourceName,omitempty"`
+	// Whose nicknames and tags count.
+	NicknamesAndTags upstream.Side `json:"nicknamesAndTags"`
+	// How many days of usage a sweep compares, today among them: 1 to 400.
+	Days int32 `json:"days"`
+	// The currency of tariffs that are copied, by ISO 4217.
+	Currency string `json:"currency"`
+	// Whether alerts are copied, with their log.
+	IsCopyingAlerts bool `json:"isCopyingAlerts"`
+	// Whether recipients of alert mail are copied: both sides send mail then.
+	IsCopyingRecipients graphql.Omittable[*bool] `json:"isCopyingRecipients,omitempty"`
+}
+
 // A new user account. It has no credentials: createAccessKey makes some.
 type CreateUserInput struct {
 	// The e-mail address, unique over the whole service; in lower case.
@@ -310,6 +333,12 @@ type DeleteSourceProfileInput struct {
 type DeleteTariffInput struct {
 	// The name.
 	Name string `json:"name"`
+}
+
+// Which upstream to delete.
+type DeleteUpstreamInput struct {
+	// The upstream.
+	UpstreamID int32 `json:"upstreamId"`
 }
 
 // Which webhook to delete.
@@ -464,6 +493,28 @@ type EditTariffInput struct {
 	Currency graphql.Omittable[*string] `json:"currency,omitempty"`
 }
 
+// What changes on an upstream.
+type EditUpstreamInput struct {
+	// The upstream.
+	UpstreamID int32 `json:"upstreamId"`
+	// The name.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// Where the documented paths of the other server begin. Another one needs the key, too.
+	BaseURL graphql.Omittable[*string] `json:"baseUrl,omitempty"`
+	// An access key of the other server, as ID:SECRET.
+	Key graphql.Omittable[*string] `json:"key,omitempty"`
+	// Whose nicknames and tags count.
+	NicknamesAndTags graphql.Omittable[*upstream.Side] `json:"nicknamesAndTags,omitempty"`
+	// How many days of usage a sweep compares, today among them: 1 to 400.
+	Days graphql.Omittable[*int32] `json:"days,omitempty"`
+	// The currency of tariffs that are copied, by ISO 4217.
+	Currency graphql.Omittable[*string] `json:"currency,omitempty"`
+	// Whether alerts are copied, with their log.
+	IsCopyingAlerts graphql.Omittable[*bool] `json:"isCopyingAlerts,omitempty"`
+	// Whether recipients of alert mail are copied: both sides send mail then.
+	IsCopyingRecipients graphql.Omittable[*bool] `json:"isCopyingRecipients,omitempty"`
+}
+
 // Which user to edit, and what changes. Fields that are left out stay as they are.
 type EditUserInput struct {
 	// The e-mail address of a user of the company.
@@ -553,6 +604,12 @@ type PauseSourceInput struct {
 	SourceName string `json:"sourceName"`
 }
 
+// Which upstream to pause.
+type PauseUpstreamInput struct {
+	// The upstream.
+	UpstreamID int32 `json:"upstreamId"`
+}
+
 type Query struct {
 }
 
@@ -620,6 +677,12 @@ type RestoreRecipientInput struct {
 type ResumeSourceInput struct {
 	// The source.
 	SourceName string `json:"sourceName"`
+}
+
+// Which upstream to resume.
+type ResumeUpstreamInput struct {
+	// The upstream.
+	UpstreamID int32 `json:"upstreamId"`
 }
 
 // Which command to send again.
@@ -841,6 +904,14 @@ type SubscriberKey struct {
 type Subscription struct {
 }
 
+// Which upstream to synchronise.
+type SyncUpstreamInput struct {
+	// The upstream.
+	UpstreamID int32 `json:"upstreamId"`
+	// Whether all of the account is read, and not new subscribers and recent usage alone.
+	Sweep bool `json:"sweep"`
+}
+
 // Names a tag.
 type TagKey struct {
 	// The global id.
@@ -881,6 +952,14 @@ type UnbarSubscriberInput struct {
 type UndoOperationInput struct {
 	// The id of the operation.
 	OperationID string `json:"operationId"`
+}
+
+// Names an upstream.
+type UpstreamKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier of the upstream.
+	UpstreamID graphql.Omittable[*int32] `json:"upstreamId,omitempty"`
 }
 
 // What a network element reports of a session, since its last report or since the session began.
@@ -2426,6 +2505,85 @@ func (e *TariffOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e TariffOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What upstreams can be ordered by.
+type UpstreamOrderField string
+
+const (
+	// The identifier.
+	UpstreamOrderFieldUpstreamID UpstreamOrderField = "UPSTREAM_ID"
+	// The name.
+	UpstreamOrderFieldName UpstreamOrderField = "NAME"
+	// Where the documented paths of the other server begin.
+	UpstreamOrderFieldBaseURL UpstreamOrderField = "BASE_URL"
+	// The source of the usage records that are copied.
+	UpstreamOrderFieldSourceName UpstreamOrderField = "SOURCE_NAME"
+	// When it was made.
+	UpstreamOrderFieldCreatedAt UpstreamOrderField = "CREATED_AT"
+	// When it was paused; null unless it is.
+	UpstreamOrderFieldPausedAt UpstreamOrderField = "PAUSED_AT"
+	// When the last pass that succeeded began; null before the first.
+	UpstreamOrderFieldLastSyncedAt UpstreamOrderField = "LAST_SYNCED_AT"
+	// When the last sweep that succeeded began; null before the first. A sweep reads all of the account, once a day; other passes read new subscribers and recent usage.
+	UpstreamOrderFieldLastSweptAt UpstreamOrderField = "LAST_SWEPT_AT"
+	// When it failed; null where it succeeded.
+	UpstreamOrderFieldFailedAt UpstreamOrderField = "FAILED_AT"
+)
+
+var AllUpstreamOrderField = []UpstreamOrderField{
+	UpstreamOrderFieldUpstreamID,
+	UpstreamOrderFieldName,
+	UpstreamOrderFieldBaseURL,
+	UpstreamOrderFieldSourceName,
+	UpstreamOrderFieldCreatedAt,
+	UpstreamOrderFieldPausedAt,
+	UpstreamOrderFieldLastSyncedAt,
+	UpstreamOrderFieldLastSweptAt,
+	UpstreamOrderFieldFailedAt,
+}
+
+func (e UpstreamOrderField) IsValid() bool {
+	switch e {
+	case UpstreamOrderFieldUpstreamID, UpstreamOrderFieldName, UpstreamOrderFieldBaseURL, UpstreamOrderFieldSourceName, UpstreamOrderFieldCreatedAt, UpstreamOrderFieldPausedAt, UpstreamOrderFieldLastSyncedAt, UpstreamOrderFieldLastSweptAt, UpstreamOrderFieldFailedAt:
+		return true
+	}
+	return false
+}
+
+func (e UpstreamOrderField) String() string {
+	return string(e)
+}
+
+func (e *UpstreamOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = UpstreamOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid UpstreamOrderField", str)
+	}
+	return nil
+}
+
+func (e UpstreamOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *UpstreamOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e UpstreamOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

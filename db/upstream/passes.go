@@ -1,0 +1,359 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/announce"
+	"simgraph/db/audit"
+	"simgraph/db/companies"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/upstream"
+	"simgraph/domain/webhook"
+)
+
+const (
+	// isDue is the condition that a pass may begin at $2. What is due or claimed until later
+	// than $3 comes of a clock that was set back since.
+	isDue = `u.paused_at IS NULL AND (u.due_at <= $2 OR u.due_at > $3)
+  AND (u.claimed_until IS NULL OR u.claimed_until <= $2 OR u.claimed_until > $3)`
+	dueUpstreams = `
+SELECT u.company_id, u.upstream_id FROM upstreams u
+WHERE ($1::bigint[] IS NULL OR u.company_id = ANY($1)) AND ` + isDue + `
+ORDER BY u.due_at
+LIMIT 1000`
+)
+
+// Due returns upstreams of which a pass may begin, at most 1,000 of each node of the database.
+// It returns them beside the error where some nodes fail.
+func (s *Store) Due(ctx context.Context) (all []upstream.Due, err error) {
+	at := s.moment()
+	err = companies.EachNode(ctx, s.pool, func(of pq.Int64Array) error {
+		rows, err := pg.SelectAll[upstream.Due](ctx, s.pool, dueUpstreams, of, at, at.Add(webhook.PutOff))
+		for _, row := range rows {
+			all = append(all, *row)
+		}
+		return err
+	})
+	return all, err
+}
+
+const claimUpstream = `
+UPDATE upstreams u SET claim = u.claim + 1, claimed_until = $5, progress = '[]'
+WHERE u.company_id = $1 AND u.upstream_id = $4 AND ` + isDue + `
+RETURNING ` + upstreamColumns + `, u.key, u.claim, u.sweep, u.attempts, u.is_sweep_requested`
+
+type claimedRow struct {
+	upstreamRow
+	Key              []byte
+	Claim, Sweep     int64
+	Attempts         int
+	IsSweepRequested bool
+}
+
+// Claim begins a pass, for as long as the lease lasts or is renewed; nil where another worker
+// has begun it. A job beside an error has no key: Finish says so.
+func (s *Store) Claim(ctx context.Context, due upstream.Due, lease time.Duration) (*upstream.Job, error) {
+	at := s.moment()
+	row, err := pg.GetOne[claimedRow](ctx, s.pool, nil, claimUpstream, due.CompanyID, at, at.Add(webhook.PutOff), due.UpstreamID, at.Add(lease))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	job := &upstream.Job{
+		Company: &domain.Company{CompanyID: due.CompanyID}, Upstream: row.upstream(at), Claim: row.Claim, Sweep: row.Sweep + 1, StartedAt: at, Attempts: row.Attempts + 1,
+		IsSweep: row.IsSweepRequested || row.LastSweptAt == nil || !at.Before(row.LastSweptAt.Add(upstream.SweepEvery)) || row.LastSweptAt.After(at),
+	}
+	company, err := companies.New(s.pool).Find(ctx, domain.Whole(due.CompanyID))
+	if err != nil {
+		return job, err
+	}
+	job.Company = company
+	job.Key, err = s.open(due.CompanyID, due.UpstreamID, row.Key)
+	return job, err
+}
+
+const (
+	renewClaim = `
+UPDATE upstreams SET claimed_until = $4, progress = $5
+WHERE company_id = $1 AND upstream_id = $2 AND claim = $3 AND paused_at IS NULL`
+	releaseClaim = `
+UPDATE upstreams SET claimed_until = NULL
+WHERE company_id = $1 AND upstream_id = $2 AND claim = $3`
+)
+
+// Renew goes on with a pass for as long as the lease lasts, and notes its progress; false
+// where the upstream was paused or removed, or another worker has the pass.
+func (s *Store) Renew(ctx context.Context, job *upstream.Job, lease time.Duration, progress []upstream.Progress) (bool, error) {
+	n, err := pg.Affected(ctx, s.pool, renewClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, s.moment().Add(lease), textOf(progress))
+	return n > 0, err
+}
+
+// Release gives a pass back, which begins anew.
+func (s *Store) Release(ctx context.Context, job *upstream.Job) error {
+	_, err := pg.Affected(ctx, s.pool, releaseClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim)
+	return err
+}
+
+func textOf(progress []upstream.Progress) string {
+	if len(progress) == 0 {
+		return "[]"
+	}
+	text, _ := json.Marshal(progress) // texts and numbers can be written
+	return string(text)
+}
+
+const (
+	// whileClaimed ends a pass that no other worker has. A request that came after it began
+	// is for the next one.
+	whileClaimed = `
+  claimed_until = NULL, progress = $4, records = records + $5, due_at = CASE WHEN requested_at > $6::timestamptz THEN $7::timestamptz ELSE $8::timestamptz END,
+  requested_at = CASE WHEN requested_at > $6::timestamptz THEN requested_at END`
+	failPass = `
+UPDATE upstreams SET attempts = attempts + 1, last_error = $9, failed_at = $7::timestamptz,` + whileClaimed + `
+WHERE company_id = $1 AND upstream_id = $2 AND claim = $3`
+	succeedPass = `
+UPDATE upstreams SET attempts = 0, last_error = NULL, failed_at = NULL, last_synced_at = $6::timestamptz, data_complete_until = $9,
+  is_sweep_requested = is_sweep_requested AND (requested_at > $6::timestamptz OR NOT $10),
+  last_swept_at = CASE WHEN $10 THEN $6::timestamptz ELSE last_swept_at END, sweep = CASE WHEN $10 THEN $11::bigint ELSE sweep END,
+  refused = CASE WHEN $10 OR $12::bigint > 0 THEN $12::bigint ELSE refused END, refusals = CASE WHEN $10 OR $12::bigint > 0 THEN $13::text[] ELSE refusals END,
+  lowered = CASE WHEN $10 THEN $14::bigint ELSE greatest(lowered, $14::bigint) END,` + whileClaimed + `
+WHERE company_id = $1 AND upstream_id = $2 AND claim = $3`
+	countBrought = `
+UPDATE upstreams u SET subscribers = n.subscribers, missing = CASE WHEN $3 THEN n.missing ELSE u.missing END
+FROM (
+  SELECT count(*) AS subscribers, count(*) FILTER (WHERE s.last_sweep < $4) AS missing
+  FROM upstream_subscribers s
+  WHERE s.company_id = $1 AND s.upstream_id = $2
+) AS n
+WHERE u.company_id = $1 AND u.upstream_id = $2`
+)
+
+// Finish ends a pass; false where another worker has it.
+func (s *Store) Finish(ctx context.Context, job *upstream.Job, outcome upstream.Outcome) (isOurs bool, err error) {
+	at := s.moment()
+	company, id := job.Company.CompanyID, job.Upstream.UpstreamID
+	args := []any{company, id, job.Claim, textOf(outcome.Progress), outcome.Records, job.StartedAt, at}
+	if outcome.Err != "" {
+		n, err := pg.Affected(ctx, s.pool, failPass, append(args, at.Add(upstream.Next(outcome.Every, job.Attempts)), outcome.Err)...)
+		return n > 0, err
+	}
+	refusals := pq.StringArray(append([]string{}, outcome.Refusals...))
+	args = append(args, at.Add(outcome.Every), job.CompleteUntil(), job.IsSweep, job.Sweep, outcome.Refused, refusals, outcome.Lowered)
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		n, err := pg.Affected(ctx, tx, succeedPass, args...)
+		if isOurs = n > 0; err != nil || !isOurs {
+			return err
+		}
+		_, err = pg.Affected(ctx, tx, countBrought, company, id, job.IsSweep, job.Sweep)
+		return err
+	})
+	return isOurs, err
+}
+
+// errLost ends a pass that is another worker's, or of an upstream that is no more.
+var errLost = &domain.Error{Kind: domain.KindUnavailable, Message: "the pass belongs to another worker, or the upstream was removed"}
+
+const holdClaim = `SELECT u.claim FROM upstreams u WHERE u.company_id = $1 AND u.upstream_id = $2 AND u.claim = $3 FOR KEY SHARE`
+
+// holding runs do in a transaction in which the upstream is not removed.
+func (s *Store) holding(ctx context.Context, job *upstream.Job, do func(tx *sqlx.Tx) error) error {
+	return pg.Retry(ctx, func() error {
+		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+			_, err := pg.GetOne[struct{ Claim int64 }](ctx, tx, errLost, holdClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim)
+			if err != nil {
+				return err
+			}
+			return do(tx)
+		})
+	})
+}
+
+const ownSubscribers = `
+INSERT INTO upstream_subscribers AS s (company_id, physical_id, upstream_id, first_sweep, last_sweep)
+SELECT own.company_id, n.physical_id, $2, $3, $3
+FROM companies own
+CROSS JOIN unnest($4::text[]) AS n(physical_id)
+WHERE own.company_id = $1
+ORDER BY n.physical_id
+ON CONFLICT (company_id, physical_id) DO UPDATE SET last_sweep = greatest(s.last_sweep, excluded.last_sweep)
+WHERE s.upstream_id = excluded.upstream_id
+RETURNING s.physical_id, s.first_sweep = s.last_sweep AS is_new`
+
+// Own notes that the other server has subscribers, and returns those that are of this
+// upstream, and whether no sweep before had them. A subscriber is of the first upstream that
+// has it.
+func (s *Store) Own(ctx context.Context, job *upstream.Job, physicalIDs []string) (isNew map[string]bool, err error) {
+	err = s.holding(ctx, job, func(tx *sqlx.Tx) error {
+		rows, err := pg.SelectAll[struct {
+			PhysicalID string
+			IsNew      bool
+		}](ctx, tx, ownSubscribers, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep, pq.StringArray(physicalIDs))
+		isNew = make(map[string]bool, len(rows))
+		for _, row := range rows {
+			isNew[row.PhysicalID] = row.IsNew
+		}
+		return err
+	})
+	return isNew, err
+}
+
+const listCards = `
+SELECT s.physical_id, s.subscriber_id, s.terminate_date IS NOT NULL AS is_terminated
+FROM upstream_subscribers o
+JOIN subscribers s ON s.company_id = o.company_id AND s.physical_id = o.physical_id
+WHERE o.company_id = $1 AND s.company_id = $1 AND o.upstream_id = $2
+ORDER BY s.physical_id`
+
+// Cards returns the subscribers that the upstream has brought.
+func (s *Store) Cards(ctx context.Context, job *upstream.Job) ([]*upstream.Card, error) {
+	return pg.SelectAll[upstream.Card](ctx, s.pool, listCards, job.Company.CompanyID, job.Upstream.UpstreamID)
+}
+
+const (
+	knownGroups   = `SELECT their_id, group_id FROM upstream_groups WHERE company_id = $1 AND upstream_id = $2`
+	nameOfGroup   = `SELECT g.name FROM groups g WHERE g.company_id = $1 AND g.group_id = $2`
+	isMapped      = `SELECT count(*) FROM upstream_groups WHERE company_id = $1 AND group_id = $2`
+	highestGroup  = `SELECT COALESCE(max(g.group_id), 0) FROM groups g WHERE g.company_id = $1`
+	highestMapped = `SELECT COALESCE(max(o.group_id), 0) FROM upstream_groups o WHERE o.company_id = $1`
+	addGroup      = `
+INSERT INTO groups (company_id, group_id, name, hide_tariff_details) VALUES ($1, $2, $3, $4)
+ON CONFLICT DO NOTHING
+RETURNING 1`
+	mapGroup = `INSERT INTO upstream_groups (company_id, upstream_id, their_id, group_id) VALUES ($1, $2, $3, $4)`
+)
+
+// Groups returns which group here each group of the other server is. Those that are new are
+// made, with their number where that is free, or is that of a group of the same name.
+func (s *Store) Groups(ctx context.Context, job *upstream.Job, theirs []*domain.Group) (ours map[int64]int64, err error) {
+	scope := domain.Whole(job.Company.CompanyID)
+	err = s.holding(ctx, job, func(tx *sqlx.Tx) error {
+		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
+			return err
+		}
+		rows, err := pg.SelectAll[struct{ TheirID, GroupID int64 }](ctx, tx, knownGroups, scope.Company, job.Upstream.UpstreamID)
+		if err != nil {
+			return err
+		}
+		ours = make(map[int64]int64, len(theirs))
+		for _, row := range rows {
+			ours[row.TheirID] = row.GroupID
+		}
+		created := 0
+		for _, g := range theirs {
+			if _, known := ours[g.GroupID]; known {
+				continue
+			}
+			id, err := numberFor(ctx, tx, scope, g)
+			if err != nil {
+				return err
+			}
+			n, err := pg.Returned(ctx, tx, addGroup, scope.Company, id, g.Name, g.HideTariffDetails)
+			if err != nil {
+				return err
+			}
+			if _, err := pg.Affected(ctx, tx, mapGroup, scope.Company, job.Upstream.UpstreamID, g.GroupID, id); err != nil {
+				return err
+			}
+			ours[g.GroupID] = id
+			created += n
+		}
+		return audit.RecordImport(ctx, tx, scope, "groups", map[domain.Outcome]int{domain.Created: created})
+	})
+	return ours, err
+}
+
+// numberFor returns the number that a group of the other server has here.
+func numberFor(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, g *domain.Group) (int64, error) {
+	mapped, err := pg.Count(ctx, tx, isMapped, scope.Company, g.GroupID)
+	if err != nil {
+		return 0, err
+	}
+	if mapped == 0 {
+		taken, err := pg.GetOne[struct{ Name string }](ctx, tx, nil, nameOfGroup, scope.Company, g.GroupID)
+		if err != nil || taken == nil || taken.Name == g.Name {
+			return g.GroupID, err
+		}
+	}
+	highest, err := pg.Count(ctx, tx, highestGroup, scope.Company)
+	if err != nil {
+		return 0, err
+	}
+	reserved, err := pg.Count(ctx, tx, highestMapped, scope.Company)
+	if err != nil {
+		return 0, err
+	}
+	if highest = max(highest, reserved); highest >= math.MaxInt32 {
+		return 0, domain.Invalid("groupId", "the group %d is the highest that there can be", highest)
+	}
+	return int64(highest) + 1, nil
+}
+
+const (
+	missingSubscribers = `
+SELECT s.physical_id FROM upstream_subscribers s
+WHERE s.company_id = $1 AND s.upstream_id = $2 AND s.last_sweep < $3
+ORDER BY s.last_sweep, s.physical_id
+LIMIT $4`
+	forgetSubscribers = `
+DELETE FROM upstream_subscribers
+WHERE company_id = $1 AND upstream_id = $2 AND last_sweep < $3 AND physical_id = ANY($4)
+RETURNING physical_id`
+	endSubscribers = `
+WITH ended AS (
+  SELECT s.key FROM subscribers s
+  WHERE s.company_id = $1 AND s.physical_id = ANY($2) AND s.is_active
+  ORDER BY s.key
+  FOR NO KEY UPDATE
+)
+UPDATE subscribers s SET is_active = false, is_online = s.is_online AND s.has_feed, is_transferring = s.is_transferring AND s.has_feed
+FROM ended e
+WHERE s.company_id = $1 AND s.key = e.key
+RETURNING s.physical_id`
+)
+
+// Missing returns subscribers that neither this sweep nor the one before has found, up to a
+// number.
+func (s *Store) Missing(ctx context.Context, job *upstream.Job, most int) ([]string, error) {
+	return pg.SelectValues[string](ctx, s.pool, missingSubscribers, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep-1, most)
+}
+
+// End makes subscribers inactive that Missing has returned, and notes why in the audit log.
+// What they used stays. One that the other server has again is copied again.
+func (s *Store) End(ctx context.Context, job *upstream.Job, by *domain.Actor, physicalIDs []string) error {
+	scope := domain.Whole(job.Company.CompanyID).By(by)
+	return s.holding(ctx, job, func(tx *sqlx.Tx) error {
+		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
+			return err
+		}
+		gone, err := pg.SelectValues[string](ctx, tx, forgetSubscribers, scope.Company, job.Upstream.UpstreamID, job.Sweep-1, pq.StringArray(physicalIDs))
+		if err != nil {
+			return err
+		}
+		ended, err := pg.SelectValues[string](ctx, tx, endSubscribers, scope.Company, pq.StringArray(gone))
+		if err != nil || len(ended) == 0 {
+			return err
+		}
+		if err := announce.Changed(ctx, tx, scope.Company, ended); err != nil {
+			return err
+		}
+		slices.Sort(ended)
+		for _, id := range ended {
+			err := audit.Record(ctx, tx, scope, domain.AuditEntry{
+				Action: domain.AuditUpstreamMissing, SubjectType: "Subscriber", SubjectID: id,
+				Changes: append(domain.Changed("isActive", "true", "false"),
+					domain.Became("reason", "the upstream "+job.Upstream.Name+" did not have it in two sweeps in a row")),
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,412 @@
+// Package upstream keeps the upstreams of companies, and hands out their passes: see
+// domain/upstream.
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/audit"
+	"simgraph/db/companies"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/query"
+	"simgraph/domain/upstream"
+	"simgraph/domain/webhook"
+	"simgraph/internal/seal"
+)
+
+// Options are what a Store needs beside its pool.
+type Options struct {
+	// Key returns the key that keys of other servers are sealed with.
+	Key func() (seal.Key, error)
+	// Rules say which addresses may be called.
+	Rules webhook.Rules
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Store keeps upstreams in PostgreSQL.
+type Store struct {
+	pool *sqlx.DB
+	Options
+}
+
+var _ upstream.Upstreams = (*Store)(nil)
+
+// New returns the store on the pool.
+func New(pool *sqlx.DB, options Options) *Store { return &Store{pool, options} }
+
+func (s *Store) moment() time.Time { return pg.Moment(s.Now()) }
+
+func wholeOnly(scope domain.Scope) error { return pg.WholeCompanyOnly(scope, "upstreams") }
+
+func noUpstream(id int64) error { return domain.NotFound("upstreamId", "upstream", pg.FormatInt(id)) }
+
+const (
+	upstreamColumns = `u.upstream_id, u.name, u.base_url, u.source, u.labels, u.days, u.currency, u.is_copying_alerts, u.is_copying_recipients,
+  u.created_at, u.paused_at, u.due_at, u.claimed_until, u.last_synced_at, u.last_swept_at, u.data_complete_until, u.progress,
+  u.last_error, u.failed_at, u.subscribers, u.missing, u.records, u.refused, u.lowered, u.refusals`
+	fromUpstreams = `
+FROM upstreams u
+WHERE u.company_id = $1`
+	selectUpstreams = `SELECT ` + upstreamColumns + fromUpstreams
+	findUpstreams   = selectUpstreams + ` AND u.upstream_id = ANY($2)`
+	upstreamByID    = selectUpstreams + ` AND u.upstream_id = $2`
+	lockUpstream    = upstreamByID + ` FOR NO KEY UPDATE`
+	lockToRemove    = upstreamByID + ` FOR UPDATE`
+)
+
+type upstreamRow struct {
+	UpstreamID                                      int64
+	Name, BaseURL, Source                           string
+	Labels                                          upstream.Side
+	Days                                            int
+	Currency                                        string
+	IsCopyingAlerts, IsCopyingRecipients            bool
+	CreatedAt                                       time.Time
+	PausedAt                                        *time.Time
+	DueAt                                           time.Time
+	ClaimedUntil                                    *time.Time
+	LastSyncedAt, LastSweptAt, DataCompleteUntil    *time.Time
+	Progress                                        string
+	LastError                                       *string
+	FailedAt                                        *time.Time
+	Subscribers, Missing, Records, Refused, Lowered int64
+	Refusals                                        pg.TextList[string]
+}
+
+// upstream is the row at a time.
+func (r *upstreamRow) upstream(now time.Time) *upstream.Upstream {
+	of := &upstream.Upstream{
+		UpstreamID: r.UpstreamID, CreatedAt: r.CreatedAt, PausedAt: r.PausedAt, LastSyncedAt: r.LastSyncedAt, LastSweptAt: r.LastSweptAt,
+		DataCompleteUntil: r.DataCompleteUntil, LastError: r.LastError, FailedAt: r.FailedAt, Refusals: r.Refusals,
+		Spec: upstream.Spec{
+			Name: r.Name, BaseURL: r.BaseURL, SourceName: r.Source, Labels: r.Labels, Days: r.Days, Currency: r.Currency,
+			IsCopyingAlerts: r.IsCopyingAlerts, IsCopyingRecipients: r.IsCopyingRecipients,
+		},
+		Counts: upstream.Counts{Subscribers: r.Subscribers, Missing: r.Missing, Records: r.Records, Refused: r.Refused, Lowered: r.Lowered},
+	}
+	if r.PausedAt == nil {
+		of.DueAt = &r.DueAt
+	}
+	_ = json.Unmarshal([]byte(r.Progress), &of.Progress) // an older form says nothing
+	of.State = of.StateAt(now, r.ClaimedUntil)
+	return of
+}
+
+// upstreamsTable is the list of upstream.Fields.
+var upstreamsTable = keyset.Table{
+	Key: query.Field{Name: "upstreamId", Type: query.Integer}, Order: []query.Order{{Field: query.Field{Name: "name", Type: query.Text}}},
+	Select: upstreamColumns, From: fromUpstreams,
+	Columns: map[string]keyset.Column{
+		"upstreamId": {SQL: "u.upstream_id"}, "name": {SQL: "u.name"}, "baseUrl": {SQL: "u.base_url"}, "sourceName": {SQL: "u.source"},
+		"createdAt": {SQL: "u.created_at"}, "pausedAt": {SQL: "u.paused_at", Nullable: true}, "lastSyncedAt": {SQL: "u.last_synced_at", Nullable: true},
+		"lastSweptAt": {SQL: "u.last_swept_at", Nullable: true}, "failedAt": {SQL: "u.failed_at", Nullable: true},
+	},
+}
+
+type listedUpstream struct {
+	upstreamRow
+	keyset.Keyed
+}
+
+// List implements upstream.Upstreams.
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (slice domain.Slice[*upstream.Upstream], err error) {
+	if err := wholeOnly(scope); err != nil {
+		return slice, err
+	}
+	now := s.moment()
+	return keyset.Page(ctx, s.pool, upstreamsTable, listing, func(r *listedUpstream) *upstream.Upstream { return r.upstream(now) }, scope.Company)
+}
+
+// Count implements upstream.Upstreams.
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	if err := wholeOnly(scope); err != nil {
+		return 0, err
+	}
+	return upstreamsTable.Count(ctx, s.pool, listing, scope.Company)
+}
+
+// FindMany implements upstream.Upstreams.
+func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*upstream.Upstream, error) {
+	if err := wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	now := s.moment()
+	rows, err := pg.SelectAll[upstreamRow](ctx, s.pool, findUpstreams, scope.Company, pq.Int64Array(ids))
+	found := make(map[int64]*upstream.Upstream, len(rows))
+	for _, row := range rows {
+		found[row.UpstreamID] = row.upstream(now)
+	}
+	return found, err
+}
+
+func (s *Store) find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64, sql string) (*upstream.Upstream, error) {
+	row, err := pg.GetOne[upstreamRow](ctx, in, noUpstream(id), sql, scope.Company, id)
+	if err != nil {
+		return nil, err
+	}
+	return row.upstream(s.moment()), nil
+}
+
+const (
+	countUpstreams = `SELECT count(*) FROM upstreams WHERE company_id = $1`
+	countNamed     = `SELECT count(*) FROM upstreams WHERE company_id = $1 AND name = $2 AND upstream_id <> $3`
+	countUsing     = `SELECT count(*) FROM upstreams WHERE company_id = $1 AND source = $2`
+	countSources   = `SELECT count(*) FROM sources WHERE company_id = $1 AND name = $2`
+	// newUpstream takes the number first: the key is sealed for it.
+	newUpstream    = `SELECT nextval(pg_get_serial_sequence('upstreams', 'upstream_id'))`
+	insertUpstream = `
+INSERT INTO upstreams (company_id, upstream_id, name, base_url, source, labels, days, currency, is_copying_alerts, is_copying_recipients, key, created_at, due_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`
+)
+
+// Create implements upstream.Upstreams. The first pass begins at once.
+func (s *Store) Create(ctx context.Context, scope domain.Scope, spec upstream.Spec, key upstream.Key) (created *upstream.Upstream, err error) {
+	if err := wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	spec = spec.WithDefaults()
+	if err := spec.Check(s.Rules); err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if err := s.mayCreate(ctx, tx, scope, &spec); err != nil {
+			return err
+		}
+		var id int64
+		if err := tx.GetContext(ctx, &id, newUpstream); err != nil {
+			return err
+		}
+		sealed, err := s.seal(scope.Company, id, key)
+		if err != nil {
+			return err
+		}
+		_, err = pg.Affected(ctx, tx, insertUpstream, scope.Company, id, spec.Name, spec.BaseURL, spec.SourceName, spec.Labels, spec.Days, spec.Currency,
+			spec.IsCopyingAlerts, spec.IsCopyingRecipients, sealed, s.moment())
+		if err != nil {
+			return err
+		}
+		if created, err = s.find(ctx, tx, scope, id, upstreamByID); err != nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditUpstreamCreate, id, changes(&upstream.Spec{}, &spec)...))
+	})
+	return created, err
+}
+
+func (s *Store) mayCreate(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, spec *upstream.Spec) error {
+	if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
+		return err
+	}
+	n, err := pg.Count(ctx, tx, countUpstreams, scope.Company)
+	if err != nil {
+		return err
+	}
+	if n >= upstream.MaxUpstreams {
+		return domain.Invalid("name", "a company has at most %d upstreams", upstream.MaxUpstreams)
+	}
+	for _, sql := range []string{countUsing, countSources} {
+		n, err := pg.Count(ctx, tx, sql, scope.Company, spec.SourceName)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return domain.Invalid("sourceName", "the company has a source or upstream whose usage has the source %q already", spec.SourceName)
+		}
+	}
+	return free(ctx, tx, scope, spec.Name, 0)
+}
+
+// free refuses a name that another upstream has.
+func free(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, name string, id int64) error {
+	n, err := pg.Count(ctx, tx, countNamed, scope.Company, name, id)
+	if err == nil && n > 0 {
+		err = domain.Invalid("name", "the company has an upstream %q already", name)
+	}
+	return err
+}
+
+func entryOf(action string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
+	return &domain.AuditEntry{Action: action, SubjectType: "Upstream", SubjectID: pg.FormatInt(id), Changes: changes}
+}
+
+func changes(before, after *upstream.Spec) (all []domain.AuditChange) {
+	for _, field := range []struct {
+		name string
+		of   func(*upstream.Spec) string
+	}{
+		{"name", func(s *upstream.Spec) string { return s.Name }},
+		{"baseUrl", func(s *upstream.Spec) string { return s.BaseURL }},
+		{"sourceName", func(s *upstream.Spec) string { return s.SourceName }},
+		{"nicknamesAndTags", func(s *upstream.Spec) string { return string(s.Labels) }},
+		{"days", func(s *upstream.Spec) string { return strconv.Itoa(s.Days) }},
+		{"currency", func(s *upstream.Spec) string { return s.Currency }},
+		{"isCopyingAlerts", func(s *upstream.Spec) string { return strconv.FormatBool(s.IsCopyingAlerts) }},
+		{"isCopyingRecipients", func(s *upstream.Spec) string { return strconv.FormatBool(s.IsCopyingRecipients) }},
+	} {
+		if before.Name == "" {
+			all = append(all, domain.Became(field.name, field.of(after)))
+			continue
+		}
+		all = append(all, domain.Changed(field.name, field.of(before), field.of(after))...)
+	}
+	return all
+}
+
+// changing runs do with an upstream that nobody else changes meanwhile, and notes its entry
+// unless that is nil.
+func (s *Store) changing(ctx context.Context, scope domain.Scope, id int64, do func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error)) (changed *upstream.Upstream, err error) {
+	if err := wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		before, err := s.find(ctx, tx, scope, id, lockUpstream)
+		if err != nil {
+			return err
+		}
+		entry, err := do(tx, before)
+		if err != nil || entry == nil {
+			changed = before
+			return err
+		}
+		if changed, err = s.find(ctx, tx, scope, id, upstreamByID); err != nil {
+			return err
+		}
+		return audit.Record(ctx, tx, scope, *entry)
+	})
+	return changed, err
+}
+
+const (
+	// writeUpstream has the next pass begin at once: what was edited may be why the last one
+	// failed.
+	writeUpstream = `
+UPDATE upstreams
+SET name = $3, base_url = $4, labels = $5, days = $6, currency = $7, is_copying_alerts = $8, is_copying_recipients = $9, due_at = $10, requested_at = $10, attempts = 0
+WHERE company_id = $1 AND upstream_id = $2`
+	writeKey = `UPDATE upstreams SET key = $3 WHERE company_id = $1 AND upstream_id = $2`
+)
+
+// Edit implements upstream.Upstreams.
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit upstream.Edit) (edited *upstream.Upstream, err error) {
+	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
+		spec := edit.Apply(of.Spec)
+		if err := spec.Check(s.Rules); err != nil {
+			return nil, err
+		}
+		if err := edit.CheckKey(&of.Spec, &spec); err != nil {
+			return nil, err
+		}
+		if spec == of.Spec && edit.Key == nil {
+			return nil, nil
+		}
+		if err := free(ctx, tx, scope, spec.Name, id); err != nil {
+			return nil, err
+		}
+		all := changes(&of.Spec, &spec)
+		if edit.Key != nil {
+			sealed, err := s.seal(scope.Company, id, *edit.Key)
+			if err != nil {
+				return nil, err
+			}
+			if _, err := pg.Affected(ctx, tx, writeKey, scope.Company, id, sealed); err != nil {
+				return nil, err
+			}
+			all = append(all, domain.Became("key", edit.Key.ID))
+		}
+		_, err := pg.Affected(ctx, tx, writeUpstream, scope.Company, id, spec.Name, spec.BaseURL, spec.Labels, spec.Days, spec.Currency,
+			spec.IsCopyingAlerts, spec.IsCopyingRecipients, s.moment())
+		return entryOf(domain.AuditUpstreamEdit, id, all...), err
+	})
+}
+
+const switchUpstream = `UPDATE upstreams SET paused_at = $3, due_at = $4, attempts = 0 WHERE company_id = $1 AND upstream_id = $2`
+
+// Switch implements upstream.Upstreams.
+func (s *Store) Switch(ctx context.Context, scope domain.Scope, id int64, paused bool) (*upstream.Upstream, error) {
+	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
+		if paused == of.IsPaused() {
+			return nil, nil
+		}
+		action, at := domain.AuditUpstreamResume, (*time.Time)(nil)
+		if paused {
+			action, at = domain.AuditUpstreamPause, new(s.moment())
+		}
+		_, err := pg.Affected(ctx, tx, switchUpstream, scope.Company, id, at, s.moment())
+		return entryOf(action, id), err
+	})
+}
+
+const requestPass = `
+UPDATE upstreams SET due_at = $3, requested_at = $3, is_sweep_requested = is_sweep_requested OR $4, attempts = 0
+WHERE company_id = $1 AND upstream_id = $2`
+
+// Request implements upstream.Upstreams.
+func (s *Store) Request(ctx context.Context, scope domain.Scope, id int64, sweep bool) (*upstream.Upstream, error) {
+	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
+		if of.IsPaused() {
+			return nil, domain.Invalid("upstreamId", "the upstream %q is paused", of.Name)
+		}
+		_, err := pg.Affected(ctx, tx, requestPass, scope.Company, id, s.moment(), sweep)
+		return entryOf(domain.AuditUpstreamSync, id, domain.Became("sweep", strconv.FormatBool(sweep))), err
+	})
+}
+
+const (
+	removeGroups      = `DELETE FROM upstream_groups WHERE company_id = $1 AND upstream_id = $2`
+	removeSubscribers = `DELETE FROM upstream_subscribers WHERE company_id = $1 AND upstream_id = $2`
+	removeUpstream    = `DELETE FROM upstreams WHERE company_id = $1 AND upstream_id = $2`
+)
+
+// Remove implements upstream.Upstreams.
+func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *upstream.Upstream, err error) {
+	if err := wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if removed, err = s.find(ctx, tx, scope, id, lockToRemove); err != nil {
+			return err
+		}
+		for _, sql := range []string{removeGroups, removeSubscribers, removeUpstream} {
+			if _, err := pg.Affected(ctx, tx, sql, scope.Company, id); err != nil {
+				return err
+			}
+		}
+		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditUpstreamRemove, id, domain.Was("name", removed.Name), domain.Was("baseUrl", removed.BaseURL)))
+	})
+	return removed, err
+}
+
+// purpose binds a key to its upstream.
+func purpose(company domain.CompanyID, id int64) []byte {
+	return fmt.Appendf(nil, "upstream %d %d", company, id)
+}
+
+func (s *Store) seal(company domain.CompanyID, id int64, key upstream.Key) ([]byte, error) {
+	with, err := s.Key()
+	if err != nil {
+		return nil, err
+	}
+	return with.Seal([]byte(key.Text()), purpose(company, id))
+}
+
+func (s *Store) open(company domain.CompanyID, id int64, sealed []byte) (upstream.Key, error) {
+	with, err := s.Key()
+	if err != nil {
+		return upstream.Key{}, err
+	}
+	text, err := with.Open(sealed, purpose(company, id))
+	if err != nil {
+		return upstream.Key{}, fmt.Errorf("the key of the upstream %d: %w", id, err)
+	}
+	return upstream.ParseKey(string(text))
+}

@@ -1,0 +1,324 @@
+package upstream
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/domain/query"
+	"simgraph/domain/webhook"
+)
+
+const (
+	// MaxUpstreams bounds the upstreams of a company.
+	MaxUpstreams = 20
+	// DefaultDays are the days of usage that a sweep compares where none are given.
+	DefaultDays = 60
+	// DefaultCurrency is that of tariffs where none is given.
+	DefaultCurrency = "GBP"
+	// MaxRefusals bounds the refusals of a pass that are kept; more are counted.
+	MaxRefusals = 20
+	// Settled is how long before now usage is still being reported.
+	Settled = time.Hour
+	// SweepEvery is the time between two sweeps.
+	SweepEvery = 24 * time.Hour
+	// firstPause and longestPause are between passes that fail.
+	firstPause, longestPause = time.Minute, time.Hour
+)
+
+// Side is one of the two servers.
+type Side string
+
+// The sides.
+const (
+	Ours   Side = "ours"
+	Theirs Side = "theirs"
+)
+
+// Sides are all of them.
+var Sides = []Side{Ours, Theirs}
+
+// Spec is what an upstream is made of.
+type Spec struct {
+	// Name is unique in the company.
+	Name string
+	// BaseURL is where the documented paths begin.
+	BaseURL string
+	// SourceName is the source of the usage that is copied, unique among the upstreams and
+	// sources of the company. It stays.
+	SourceName string
+	// Labels is whose nicknames and tags count. Of Ours, those of the other server are copied
+	// with a subscriber that is new, and never again.
+	Labels Side
+	// Days are how many days of usage a sweep compares, today among them.
+	Days int
+	// Currency is that of tariffs, which the documented API does not return.
+	Currency string
+	// IsCopyingAlerts and IsCopyingRecipients say whether these are copied.
+	IsCopyingAlerts, IsCopyingRecipients bool
+}
+
+// WithDefaults fills what may be left out: the source is named by the host, as
+// "simgraph move" names it, so that usage which that has copied is not copied again.
+func (s Spec) WithDefaults() Spec {
+	s.BaseURL = strings.TrimSuffix(s.BaseURL, "/")
+	if address, err := url.Parse(s.BaseURL); err == nil && s.SourceName == "" {
+		s.SourceName = address.Hostname()
+	}
+	return s
+}
+
+// Check refuses a spec that breaks a rule of its fields.
+func (s *Spec) Check(rules webhook.Rules) error {
+	if err := domain.CheckName("name", s.Name); err != nil {
+		return err
+	}
+	if err := rules.CheckURL(s.BaseURL); err != nil {
+		return domain.At("baseUrl", err)
+	}
+	if strings.Contains(s.BaseURL, "?") {
+		return domain.Invalid("baseUrl", "a base URL must not have a query")
+	}
+	if err := domain.CheckName("sourceName", s.SourceName); err != nil {
+		return err
+	}
+	if !slices.Contains(Sides, s.Labels) {
+		return domain.Invalid("nicknamesAndTags", "nicknames and tags are ours or theirs, not %.40q", string(s.Labels))
+	}
+	if s.Days < 1 || s.Days > MaxDays {
+		return domain.Invalid("days", "days must be 1 to %d, not %d", MaxDays, s.Days)
+	}
+	tariff := domain.Tariff{Name: "tariff", Currency: s.Currency}
+	return tariff.Check()
+}
+
+// Edit changes an upstream; nil leaves a field as it is.
+type Edit struct {
+	Name, BaseURL                        *string
+	Key                                  *Key
+	Labels                               *Side
+	Days                                 *int
+	Currency                             *string
+	IsCopyingAlerts, IsCopyingRecipients *bool
+}
+
+// Apply returns the spec after the edit.
+func (e *Edit) Apply(to Spec) Spec {
+	set(&to.Name, e.Name)
+	set(&to.BaseURL, e.BaseURL)
+	set(&to.Labels, e.Labels)
+	set(&to.Days, e.Days)
+	set(&to.Currency, e.Currency)
+	set(&to.IsCopyingAlerts, e.IsCopyingAlerts)
+	set(&to.IsCopyingRecipients, e.IsCopyingRecipients)
+	return to.WithDefaults()
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// CheckKey refuses another address without a key: who may edit an upstream could have the
+// key that is stored sent to a server of theirs.
+func (e *Edit) CheckKey(before, after *Spec) error {
+	if e.Key == nil && before.BaseURL != after.BaseURL {
+		return domain.Invalid("key", "another base URL needs a key, since the stored one is of the other server")
+	}
+	return nil
+}
+
+// State is what an upstream does.
+type State string
+
+// The states, of which the first that fits counts.
+const (
+	Paused  State = "paused"
+	Syncing State = "syncing"
+	Failing State = "failing"
+	New     State = "new"
+	Ready   State = "ready"
+)
+
+// Resource is a part of the account.
+type Resource string
+
+// The resources, in the order of a sweep.
+const (
+	Groups        Resource = "groups"
+	Subscribers   Resource = "subscribers"
+	Tags          Resource = "tags on subscribers"
+	Alerts        Resource = "alerts"
+	AlertLog      Resource = "entries of the alert log"
+	DaysCompared  Resource = "days of usage compared"
+	RecordsBooked Resource = "usage records"
+)
+
+// Resources are all of them.
+var Resources = []Resource{Groups, Subscribers, Tags, Alerts, AlertLog, DaysCompared, RecordsBooked}
+
+// Progress is how far a pass is with a resource.
+type Progress struct {
+	Resource Resource
+	Done     int64
+	// Total is nil where the other server does not tell it.
+	Total *int64
+}
+
+// Counts are what passes found.
+type Counts struct {
+	// Subscribers are those that the other server had in the last sweep, or that came since.
+	Subscribers int64
+	// Missing are those of them that the last sweep did not find.
+	Missing int64
+	// Records are the usage records that were booked since the upstream was made.
+	Records int64
+	// Refused counts what the last pass could not store.
+	Refused int64
+	// Lowered counts the hours of the last pass that have fewer bytes there than here.
+	Lowered int64
+}
+
+// Upstream is another server whose account is kept in step with here.
+type Upstream struct {
+	UpstreamID int64
+	Spec
+	State     State
+	CreatedAt time.Time
+	// PausedAt is nil unless it is paused.
+	PausedAt *time.Time
+	// DueAt is when the next pass begins, nil where it is paused.
+	DueAt *time.Time
+	// LastSyncedAt and LastSweptAt are when the last pass and the last sweep that succeeded
+	// began; nil before the first.
+	LastSyncedAt, LastSweptAt *time.Time
+	// DataCompleteUntil is up to when the usage that the other server had is here.
+	DataCompleteUntil *time.Time
+	// Progress is of the pass that runs, or of the last one.
+	Progress []Progress
+	// LastError is why the last pass failed, at FailedAt; nil where it succeeded.
+	LastError *string
+	FailedAt  *time.Time
+	Counts    Counts
+	// Refusals are the first MaxRefusals of what the last pass could not store, and why.
+	Refusals []string
+}
+
+// IsPaused reports whether no pass begins.
+func (u *Upstream) IsPaused() bool { return u.PausedAt != nil }
+
+// StateAt is the state at a time, where a lease lasts until claimedUntil.
+func (u *Upstream) StateAt(now time.Time, claimedUntil *time.Time) State {
+	switch {
+	case u.PausedAt != nil:
+		return Paused
+	case claimedUntil != nil && now.Before(*claimedUntil):
+		return Syncing
+	case u.LastError != nil:
+		return Failing
+	case u.LastSyncedAt == nil:
+		return New
+	}
+	return Ready
+}
+
+// Fields are what upstreams can be filtered and ordered by.
+var Fields = query.NewFields(
+	query.Field{Name: "upstreamId", Type: query.Integer},
+	query.Field{Name: "name", Type: query.Text},
+	query.Field{Name: "baseUrl", Type: query.Text},
+	query.Field{Name: "sourceName", Type: query.Text},
+	query.Field{Name: "createdAt", Type: query.Time},
+	query.Field{Name: "pausedAt", Type: query.Time},
+	query.Field{Name: "lastSyncedAt", Type: query.Time},
+	query.Field{Name: "lastSweptAt", Type: query.Time},
+	query.Field{Name: "failedAt", Type: query.Time},
+)
+
+// Upstreams keeps the upstreams of companies. Restricted scopes are Forbidden.
+type Upstreams interface {
+	// List returns upstreams, by their names unless the listing has another order.
+	List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Upstream], error)
+	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
+	// FindMany returns upstreams by their ids.
+	FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*Upstream, error)
+	Create(ctx context.Context, scope domain.Scope, spec Spec, key Key) (*Upstream, error)
+	Edit(ctx context.Context, scope domain.Scope, id int64, edit Edit) (*Upstream, error)
+	// Switch pauses and resumes an upstream. A pass that runs ends within seconds.
+	Switch(ctx context.Context, scope domain.Scope, id int64, paused bool) (*Upstream, error)
+	// Request has a pass begin at once, or after the one that runs; a sweep where that is asked
+	// for.
+	Request(ctx context.Context, scope domain.Scope, id int64, sweep bool) (*Upstream, error)
+	// Remove removes an upstream and returns it. What it brought stays.
+	Remove(ctx context.Context, scope domain.Scope, id int64) (*Upstream, error)
+}
+
+// Card is a subscriber that an upstream brought.
+type Card struct {
+	PhysicalID, SubscriberID string
+	IsTerminated             bool
+}
+
+// Due is an upstream of which a pass may begin.
+type Due struct {
+	CompanyID  domain.CompanyID
+	UpstreamID int64
+}
+
+// Job is a pass that a worker has claimed.
+type Job struct {
+	Company  *domain.Company
+	Upstream *Upstream
+	Key      Key
+	// Claim is the number of the claim: a later one ends the right to go on.
+	Claim int64
+	// Sweep is the number of the sweep that this pass is, or that comes next.
+	Sweep int64
+	// IsSweep is set where all of the account is read, and not recent usage alone.
+	IsSweep bool
+	// StartedAt is when it was claimed.
+	StartedAt time.Time
+	// Attempts counts this pass and those before it that failed.
+	Attempts int
+}
+
+// Days are how many days of usage the pass compares, today among them: of a sweep all, else
+// those since the day before the last pass.
+func (j *Job) Days() int {
+	last := j.Upstream.LastSyncedAt
+	if j.IsSweep || last == nil {
+		return j.Upstream.Days
+	}
+	day := 24 * time.Hour
+	since := j.StartedAt.UTC().Truncate(day).Sub(last.UTC().Truncate(day)) / day
+	return min(j.Upstream.Days, 2+max(0, int(since)))
+}
+
+// CompleteUntil is up to when usage is here once the pass has succeeded.
+func (j *Job) CompleteUntil() time.Time {
+	return j.StartedAt.UTC().Add(-Settled).Truncate(time.Hour)
+}
+
+// Next is the time from a pass to the next one, after failures so many times as attempts.
+func Next(every time.Duration, attempts int) time.Duration {
+	if attempts == 0 {
+		return every
+	}
+	return min(longestPause, firstPause<<min(attempts-1, 10))
+}
+
+// Outcome is how a pass ended.
+type Outcome struct {
+	// Err is why it failed; "" where it succeeded.
+	Err string
+	// Every is the time between passes.
+	Every    time.Duration
+	Progress []Progress
+	// Records, Refused and Lowered are as in Counts, of this pass.
+	Records, Refused, Lowered int64
+	Refusals                  []string
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/companies"
+	"simgraph/db/pg"
+	accounts "simgraph/db/upstream"
+	"simgraph/db/usage"
+	"simgraph/domain"
+	rules "simgraph/domain/upstream"
+	"simgraph/domain/webhook"
+	"simgraph/internal/seal"
+	"simgraph/internal/upstream"
+	sending "simgraph/internal/webhook"
+)
+
+// kept is an account that is kept in step with a server behind a network that fails.
+type kept struct {
+	*moving
+	pool    *sqlx.DB
+	company *domain.Company
+	scope   domain.Scope
+	queue   *accounts.Store
+	stores  upstream.Stores
+	id      int64
+	key     rules.Key
+}
+
+func newKept(t *testing.T) *kept {
+	k := &kept{moving: newMoving(t)}
+	pool, err := pg.Open(t.Context(), k.url, pg.Options{MaxConns: 16})
+	k.must(err)
+	t.Cleanup(func() { _ = pool.Close() })
+	k.pool = pool
+	k.company, err = companies.New(pool).FindExternal(t.Context(), "new")
+	k.must(err)
+	k.scope = domain.Whole(k.company.CompanyID)
+	k.queue = accounts.New(pool, accounts.Options{
+		Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Rules: webhook.Rules{AllowPrivate: true}, Now: time.Now,
+	})
+	tags := db.NewTags(pool)
+	k.stores = upstream.Stores{
+		Importer: db.NewImporter(pool), Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Operators: db.NewCatalogue(pool), Tags: tags, Detacher: tags,
+		Alerts: db.NewVolumeAlerts(pool, time.Now), Recipients: db.NewRecipients(pool, time.Now), Usage: usage.New(pool, db.NewAlertEvaluator(time.Now), usage.Options{}),
+		Audit: audit.NewLog(pool), Keeper: k.queue,
+	}
+	text, err := os.ReadFile(k.moving.key)
+	k.must(err)
+	k.key, err = rules.ParseKey(string(text))
+	k.must(err)
+	// What an upstream names an operator is no name for all companies.
+	operators := at(k.from.ask(`{operators(first: 100) {nodes {code name}}}`, nil), "operators", "nodes").([]any)
+	for _, of := range operators {
+		pool.MustExec(`INSERT INTO operators (code, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`, at(of, "code"), at(of, "name"))
+	}
+	created, err := k.queue.Create(t.Context(), k.scope, rules.Spec{
+		Name: "old", BaseURL: k.address, SourceName: "old", Labels: rules.Ours, Days: 4, Currency: "GBP", IsCopyingAlerts: true,
+	}, k.key)
+	k.must(err)
+	k.id = created.UpstreamID
+	return k
+}
+
+func (k *kept) must(err error) {
+	k.Helper()
+	if err != nil {
+		k.Fatal(err)
+	}
+}
+
+// work runs so many workers until the function that it returns is called.
+func (k *kept) work(workers int, transport http.RoundTripper) (stop func()) {
+	ctx, cancel := context.WithCancel(k.Context())
+	var running sync.WaitGroup
+	for range workers {
+		worker := upstream.NewWorker(upstream.WorkerConfig{
+			Queue: k.queue, Stores: k.stores, Transport: transport, Log: slog.New(slog.NewTextHandler(k.Output(), nil)),
+			Look: 20 * time.Millisecond, Every: time.Hour, Lease: 3 * time.Second,
+		})
+		running.Go(func() { _ = worker.Run(ctx) })
+	}
+	return func() { cancel(); running.Wait() }
+}
+
+// until waits for the upstream to be as wanted.
+func (k *kept) until(wanted func(*rules.Upstream) bool) *rules.Upstream {
+	k.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		found, err := k.queue.FindMany(k.Context(), k.scope, []int64{k.id})
+		k.must(err)
+		if of := found[k.id]; of != nil && wanted(of) {
+			return of
+		} else if time.Now().After(deadline) {
+			k.Fatalf("the upstream stays %+v", of)
+		}
+	}
+}
+
+// sync has a pass done, and returns what it left.
+func (k *kept) sync(sweep bool) *rules.Upstream {
+	k.Helper()
+	asked := time.Now().Add(-time.Millisecond)
+	_, err := k.queue.Request(k.Context(), k.scope, k.id, sweep)
+	k.must(err)
+	return k.until(func(of *rules.Upstream) bool {
+		return of.State != rules.Syncing && (of.LastSyncedAt != nil && of.LastSyncedAt.After(asked) || of.FailedAt != nil && of.FailedAt.After(asked))
+	})
+}
+
+// differences are those of both sides, of what has a name that is given, or of all.
+func (k *kept) differences(of ...string) (all []string) {
+	k.Helper()
+	client, err := upstream.NewClient(upstream.Config{BaseURL: k.from.base, Key: k.key})
+	k.must(err)
+	mover := &upstream.Mover{
+		From: client, Stores: k.stores, Company: k.company, Source: "old", Days: 4, AtOnce: 4, Now: time.Now,
+		Refused: func(what string, why error) { k.Errorf("%s: %v", what, why) }, Progress: func(string, int) {},
+	}
+	report, err := mover.Verify(k.Context())
+	k.must(err)
+	for _, line := range report.Lines {
+		if line.Differ > 0 && (len(of) == 0 || slices.Contains(of, line.What)) {
+			all = append(all, line.What)
+		}
+	}
+	for _, d := range report.Differences {
+		k.Log(d)
+	}
+	return all
+}
+
+const (
+	lineDays  = "days of subscribers with usage"
+	lineHours = "hours with usage"
+)
+
+// An account is kept in step through a network that fails, by two workers. It changes on the
+// other side, and on this one: usage is the same on both sides after each pass, and the rest
+// after each sweep, but for nicknames and tags, which are of the side that was chosen.
+func TestAnAccountIsKeptInStep(t *testing.T) {
+	t.Parallel()
+	k := newKept(t)
+	k.swap()
+	stop := k.work(2, http.DefaultTransport)
+	swept := k.until(func(of *rules.Upstream) bool { return of.LastSweptAt != nil || of.LastError != nil })
+	if swept.LastError != nil || swept.Counts.Subscribers != 501 || swept.Counts.Records == 0 || swept.Counts.Refused > 0 || swept.DataCompleteUntil == nil {
+		t.Fatalf("%+v", swept)
+	}
+	if i := slices.IndexFunc(swept.Progress, func(p rules.Progress) bool { return p.Resource == rules.DaysCompared }); i < 0 || swept.Progress[i].Done != 4 || *swept.Progress[i].Total != 4 {
+		t.Errorf("%+v", swept.Progress)
+	}
+	if p := k.proxy; p.refused.Load() == 0 || p.faults.Load() == 0 || p.cuts.Load() == 0 || p.late.Load() == 0 {
+		t.Error("nothing failed")
+	}
+	if differ := k.differences(); len(differ) > 0 {
+		t.Fatal(differ)
+	}
+	k.revise()
+	synced := k.sync(false)
+	if differ := k.differences(lineDays, lineHours); len(differ) > 0 || synced.LastError != nil || synced.Counts.Records <= swept.Counts.Records || !synced.LastSweptAt.Equal(*swept.LastSweptAt) {
+		t.Errorf("%v %+v", differ, synced)
+	}
+	again := k.sync(true)
+	if again.Counts.Records != synced.Counts.Records || again.Counts.Lowered != 0 {
+		t.Errorf("what is the same was booked again: %+v", again)
+	}
+	if differ := k.differences(); !slices.Equal(differ, []string{"subscribers", "tags"}) {
+		t.Errorf("nicknames and tags are ours: %v", differ)
+	}
+	_, err := k.queue.Edit(t.Context(), k.scope, k.id, rules.Edit{Labels: new(rules.Theirs)})
+	k.must(err)
+	k.pool.MustExec(`INSERT INTO subscriber_tags (company_id, subscriber_key, tag_name) SELECT company_id, key, 'only here' FROM subscribers WHERE company_id = $1 ORDER BY key LIMIT 3`, k.company.CompanyID)
+	k.sync(true)
+	if differ := k.differences(); len(differ) > 0 {
+		t.Errorf("nicknames and tags are theirs: %v", differ)
+	}
+	k.hide()
+	stop()
+	k.race()
+	k.refuse()
+}
+
+// hide lets a subscriber go and come back on the other side.
+func (k *kept) hide() {
+	k.Helper()
+	var id string
+	k.must(k.pool.Get(&id, `SELECT physical_id FROM subscribers WHERE company_id = $1 AND is_active AND parent_key IS NULL ORDER BY key LIMIT 1`, k.company.CompanyID))
+	isActive := func() (is bool) {
+		k.must(k.pool.Get(&is, `SELECT is_active FROM subscribers WHERE company_id = $1 AND physical_id = $2`, k.company.CompanyID, id))
+		return is
+	}
+	var bytes, left int64
+	const used = `SELECT COALESCE(sum(mobile_originated + mobile_terminated), 0) FROM usage_records WHERE company_id = $1`
+	k.must(k.pool.Get(&bytes, used, k.company.CompanyID))
+	k.proxy.hidden.Store(id)
+	if of := k.sync(true); !isActive() || of.Counts.Missing != 1 || of.LastError != nil {
+		k.Errorf("missing once: %t %+v", isActive(), of)
+	}
+	if of := k.sync(true); isActive() || of.Counts.Missing != 0 || of.Counts.Subscribers != 500 || of.LastError != nil {
+		k.Errorf("missing twice: %t %+v", isActive(), of)
+	}
+	k.must(k.pool.Get(&left, used, k.company.CompanyID))
+	if left < bytes {
+		k.Errorf("%d bytes of %d are left", left, bytes)
+	}
+	k.proxy.hidden.Store("")
+	if of := k.sync(true); !isActive() || of.Counts.Subscribers != 501 {
+		k.Errorf("back again: %t %+v", isActive(), of)
+	}
+}
+
+// race does the same pass twice at the same moment, as a worker does that does not know yet
+// that it has lost its lease.
+func (k *kept) race() {
+	k.Helper()
+	k.revise2()
+	_, err := k.queue.Request(k.Context(), k.scope, k.id, true)
+	k.must(err)
+	due, err := k.queue.Due(k.Context())
+	k.must(err)
+	job, err := k.queue.Claim(k.Context(), due[0], time.Minute)
+	k.must(err)
+	var passes sync.WaitGroup
+	for range 2 {
+		client, err := upstream.NewClient(upstream.Config{BaseURL: k.address, Key: k.key})
+		k.must(err)
+		mover := &upstream.Mover{
+			From: client, Stores: k.stores, Company: k.company, Source: "old", Currency: "GBP", Days: 4, AtOnce: 4, Job: job, Now: time.Now,
+			Refused: func(what string, why error) { k.Logf("%s: %v", what, why) }, Progress: func(string, int) {},
+		}
+		passes.Go(func() {
+			if err := mover.Pass(k.Context()); err != nil {
+				k.Error(err)
+			}
+		})
+	}
+	passes.Wait()
+	k.must(k.queue.Release(k.Context(), job))
+	if differ := k.differences(lineDays, lineHours); len(differ) > 0 {
+		k.Error(differ)
+	}
+}
+
+// revise2 raises hours that were copied once more.
+func (k *kept) revise2() {
+	found := k.from.ask(`{subscribers(first: 40, filter: {kind: {eq: CELLULAR}, isActive: {eq: true}}) {nodes {physicalId}}}`, nil)
+	var records []map[string]any
+	hour := time.Now().UTC().Truncate(time.Hour)
+	for _, node := range at(found, "subscribers", "nodes").([]any) {
+		records = append(records, map[string]any{
+			"source": "later", "recordId": at(node, "physicalId"), "physicalId": at(node, "physicalId"), "startedAt": hour.Add(-3 * time.Hour), "endedAt": hour.Add(-3*time.Hour + time.Minute),
+			"mobileOriginated": 11, "mobileTerminated": 13,
+		})
+	}
+	k.from.ask(`mutation ($records: [UsageRecordInput!]!) {recordUsage(input: {records: $records}) {results {status}}}`, map[string]any{"records": records})
+}
+
+// refuse has passes fail: by a key that is refused, and by an address that may not be called.
+func (k *kept) refuse() {
+	k.Helper()
+	_, err := k.queue.Edit(k.Context(), k.scope, k.id, rules.Edit{Key: &rules.Key{ID: "sgk_1_x", Secret: "hunter2"}})
+	k.must(err)
+	stop := k.work(1, http.DefaultTransport)
+	of := k.until(func(of *rules.Upstream) bool { return of.State == rules.Failing })
+	stop()
+	if !strings.Contains(*of.LastError, "refuses the access key") || strings.Contains(*of.LastError, "hunter2") || time.Until(*of.DueAt) > time.Minute {
+		k.Errorf("%s at %s", *of.LastError, of.DueAt)
+	}
+	worker := upstream.NewWorker(upstream.WorkerConfig{
+		Queue: k.queue, Stores: k.stores, Transport: sending.NewTransport(webhook.Rules{}, time.Second), Log: slog.New(slog.NewTextHandler(k.Output(), nil)),
+		Look: 20 * time.Millisecond, Patience: time.Second,
+	})
+	_, err = k.queue.Request(k.Context(), k.scope, k.id, false)
+	k.must(err)
+	ctx, cancel := context.WithCancel(k.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = worker.Run(ctx) })
+	of = k.until(func(of *rules.Upstream) bool { return of.LastError != nil && !strings.Contains(*of.LastError, "key") })
+	cancel()
+	running.Wait()
+	if *of.LastError != "the address is not of the public internet" {
+		k.Error(*of.LastError)
+	}
+}
+
+// The passes of an upstream are done by serve. The other server is the same one: what matters
+// is that it is reached, and by whom the way there is made.
+func TestServeDoesThePassesOfUpstreams(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	s := start(t, dir, nil, "--webhook-allow-private")
+	status, key, stderr := simgraph(t, dir, "key", "create", "--user", "admin@demo.example")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	created := s.ask(`mutation ($key: String!, $url: String!) {createUpstream(input: {name: "itself", baseUrl: $url, key: $key, sourceName: "itself", days: 1, isCopyingAlerts: false}) {
+		upstream {upstreamId state isPaused lastSweptAt counts {subscribers}}}}`, map[string]any{"key": key, "url": s.base})
+	if of := at(created, "createUpstream", "upstream"); at(of, "lastSweptAt") != nil || at(of, "isPaused") != false {
+		t.Error(of)
+	}
+	var of any
+	for deadline := time.Now().Add(2 * time.Minute); at(of, "state") != "READY" && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		of = at(s.ask(`query ($id: Int!) {upstream(by: {upstreamId: $id}) {state lastError lastSweptAt dataCompleteUntil counts {subscribers refused} refusals progress {resource done total}}}`,
+			map[string]any{"id": at(created, "createUpstream", "upstream", "upstreamId")}), "upstream")
+	}
+	if at(of, "state") != "READY" || at(of, "lastSweptAt") == nil || number(at(of, "counts", "subscribers")) != 500 {
+		t.Error(of)
+	}
+	if strings.Contains(s.stderr.String(), "a worker failed") {
+		t.Error(s.stderr)
+	}
+}
