@@ -87,7 +87,7 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// without is a page on which another subscriber stands twice in the place of one, as lists
+// without is an empty page for "*", else a page on which another subscriber stands twice in the place of one, as lists
 // show that change while they are read.
 func without(page []byte, physicalID string) []byte {
 	var list struct {
@@ -95,6 +95,9 @@ func without(page []byte, physicalID string) []byte {
 	}
 	if err := json.Unmarshal(page, &list); err != nil {
 		return page
+	}
+	if physicalID == "*" {
+		return []byte(`{"content":[]}`)
 	}
 	for i, s := range list.Content {
 		if s["physicalId"] == physicalID {

@@ -37,6 +37,8 @@ type kept struct {
 	stores  upstream.Stores
 	id      int64
 	key     rules.Key
+	// ended are the results of passes.
+	ended chan upstream.Result
 }
 
 func newKept(t *testing.T) *kept {
@@ -83,12 +85,13 @@ func (k *kept) must(err error) {
 
 // work runs so many workers until the function that it returns is called.
 func (k *kept) work(workers int, transport http.RoundTripper) (stop func()) {
+	k.ended = make(chan upstream.Result, 1_000)
 	ctx, cancel := context.WithCancel(k.Context())
 	var running sync.WaitGroup
 	for range workers {
 		worker := upstream.NewWorker(upstream.WorkerConfig{
 			Queue: k.queue, Stores: k.stores, Transport: transport, Log: slog.New(slog.NewTextHandler(k.Output(), nil)),
-			Look: 20 * time.Millisecond, Every: time.Hour, Lease: 3 * time.Second,
+			Look: 20 * time.Millisecond, Every: time.Hour, Lease: 3 * time.Second, Ended: func(r upstream.Result) { k.ended <- r },
 		})
 		running.Go(func() { _ = worker.Run(ctx) })
 	}
@@ -188,7 +191,9 @@ func TestAnAccountIsKeptInStep(t *testing.T) {
 		t.Errorf("nicknames and tags are theirs: %v", differ)
 	}
 	k.hide()
+	k.pause()
 	stop()
+	k.giveBack()
 	k.race()
 	k.refuse()
 }
@@ -216,9 +221,64 @@ func (k *kept) hide() {
 	if left < bytes {
 		k.Errorf("%d bytes of %d are left", left, bytes)
 	}
+	k.proxy.hidden.Store("*")
+	for range 2 {
+		if of := k.sync(true); of.LastError != nil || of.Counts.Subscribers != 500 {
+			k.Errorf("nothing is there: %+v", of)
+		}
+	}
+	var active int
+	if k.must(k.pool.Get(&active, `SELECT count(*) FROM subscribers WHERE company_id = $1 AND is_active`, k.company.CompanyID)); active < 400 {
+		k.Errorf("%d are active", active)
+	}
 	k.proxy.hidden.Store("")
 	if of := k.sync(true); !isActive() || of.Counts.Subscribers != 501 {
 		k.Errorf("back again: %t %+v", isActive(), of)
+	}
+}
+
+// pause stops a sweep that runs.
+func (k *kept) pause() {
+	k.Helper()
+	for len(k.ended) > 0 {
+		<-k.ended
+	}
+	k.begin()
+	paused, err := k.queue.Switch(k.Context(), k.scope, k.id, true)
+	k.must(err)
+	if result := <-k.ended; result != upstream.Stopped {
+		k.Error(result)
+	}
+	after := k.until(func(of *rules.Upstream) bool { return of.State == rules.Paused })
+	if !after.LastSweptAt.Equal(*paused.LastSweptAt) {
+		k.Errorf("%+v", after)
+	}
+	_, err = k.queue.Switch(k.Context(), k.scope, k.id, false)
+	k.must(err)
+	if result := <-k.ended; result != upstream.Swept {
+		k.Errorf("a sweep that was stopped ends as %s", result)
+	}
+}
+
+// begin asks for a sweep, and waits until it runs.
+func (k *kept) begin() {
+	k.Helper()
+	_, err := k.queue.Request(k.Context(), k.scope, k.id, true)
+	k.must(err)
+	k.until(func(of *rules.Upstream) bool { return of.State == rules.Syncing })
+}
+
+// giveBack ends a worker in the middle of a sweep: another one can have it at once.
+func (k *kept) giveBack() {
+	k.Helper()
+	stop := k.work(1, http.DefaultTransport)
+	k.begin()
+	stop()
+	if result := <-k.ended; result != upstream.Stopped {
+		k.Error(result)
+	}
+	if due, err := k.queue.Due(k.Context()); err != nil || len(due) != 1 {
+		k.Error(due, err)
 	}
 }
 

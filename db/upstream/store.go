@@ -287,11 +287,11 @@ func (s *Store) changing(ctx context.Context, scope domain.Scope, id int64, do f
 }
 
 const (
-	// writeUpstream has the next pass begin at once: what was edited may be why the last one
-	// failed.
+	// writeUpstream has a pass begin at once: what was edited may be why the last one failed.
 	writeUpstream = `
 UPDATE upstreams
-SET name = $3, base_url = $4, labels = $5, days = $6, currency = $7, is_copying_alerts = $8, is_copying_recipients = $9, due_at = $10, requested_at = $10, attempts = 0
+SET name = $3, base_url = $4, labels = $5, days = $6, currency = $7, is_copying_alerts = $8, is_copying_recipients = $9, due_at = $10, requested_at = $10,
+  is_sweep_requested = is_sweep_requested OR $11, attempts = 0
 WHERE company_id = $1 AND upstream_id = $2`
 	writeKey = `UPDATE upstreams SET key = $3 WHERE company_id = $1 AND upstream_id = $2`
 )
@@ -324,7 +324,7 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit ups
 			all = append(all, domain.Became("key", edit.Key.ID))
 		}
 		_, err := pg.Affected(ctx, tx, writeUpstream, scope.Company, id, spec.Name, spec.BaseURL, spec.Labels, spec.Days, spec.Currency,
-			spec.IsCopyingAlerts, spec.IsCopyingRecipients, s.moment())
+			spec.IsCopyingAlerts, spec.IsCopyingRecipients, s.moment(), spec != of.Spec)
 		return entryOf(domain.AuditUpstreamEdit, id, all...), err
 	})
 }

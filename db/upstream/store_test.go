@@ -116,6 +116,7 @@ func TestAnUpstreamFromItsMakingToItsEnd(t *testing.T) {
 	if err != nil || edited.Name != "renamed" || edited.Days != 5 || edited.SourceName != "old.example" {
 		t.Errorf("%+v, %v", edited, err)
 	}
+	// A new upstream begins with a sweep, and so does one that was edited.
 	if job := f.claim(time.Minute); job == nil || job.Key.ID != "sgk_2" || string(job.Key.Secret) != "hunter3" || !job.IsSweep || job.Days() != 5 {
 		t.Errorf("%+v", job)
 	}

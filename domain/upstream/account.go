@@ -19,6 +19,11 @@ const (
 	DefaultDays = 60
 	// DefaultCurrency is that of tariffs where none is given.
 	DefaultCurrency = "GBP"
+	// MaxSubscribers bounds those that a pass reads.
+	MaxSubscribers = 2_000_000
+	// PassTime bounds a pass. What it has stored by then stays, so that the next one comes
+	// further.
+	PassTime = 24 * time.Hour
 	// MaxRefusals bounds the refusals of a pass that are kept; more are counted.
 	MaxRefusals = 20
 	// Settled is how long before now usage is still being reported.

@@ -14774,7 +14774,7 @@ extend type Mutation {
   """
   createUpstream(input: CreateUpstreamInput!): CreateUpstreamPayload
     @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
-  "Changes an upstream, and begins a pass. What is missing stays."
+  "Changes an upstream, and begins a sweep. What is missing stays."
   editUpstream(input: EditUpstreamInput!): EditUpstreamPayload
     @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Pauses an upstream. A pass that runs ends within seconds, and begins anew afterwards."

@@ -49,8 +49,12 @@ func (m *Mover) recallCards(ctx context.Context) error {
 // errEnough ends the reading of a list.
 var errEnough = errors.New("the rest of the list is known")
 
-// newestFirst is the order in which new subscribers come first.
-const newestFirst = "connectionDate DESC"
+const (
+	// newestFirst is the order in which new subscribers come first.
+	newestFirst = "connectionDate DESC"
+	// mostNewest bounds the new subscribers of a pass that is no sweep.
+	mostNewest = 10_000
+)
 
 // copyNewest reads subscribers, the newest first, until a page has none that is new. What
 // changes of others waits for the next sweep.
@@ -65,7 +69,7 @@ func (m *Mover) copyNewest(ctx context.Context) error {
 	var tops, profiles []subscriber
 	err := each(ctx, m.From, []string{"subscribers"}, newestFirst, func(page []subscriber) error {
 		page = slices.DeleteFunc(page, func(s subscriber) bool { return known[s.PhysicalID] })
-		if len(page) == 0 {
+		if len(page) == 0 || len(tops)+len(profiles) >= mostNewest {
 			return errEnough
 		}
 		for _, s := range page {
@@ -127,6 +131,9 @@ func (m *Mover) own(ctx context.Context, page []subscriber) (map[string]bool, er
 		if domain.CheckName("physicalId", page[i].PhysicalID) == nil {
 			ids = append(ids, page[i].PhysicalID)
 		}
+	}
+	if len(m.owned) > upstream.MaxSubscribers {
+		return nil, domain.Invalid("baseUrl", "the other server has more than %d subscribers", upstream.MaxSubscribers)
 	}
 	owned, err := m.Keeper.Own(ctx, m.Job, ids)
 	for id, isNew := range owned {

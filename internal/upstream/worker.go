@@ -199,6 +199,9 @@ func (w *Worker) leave(company domain.CompanyID) {
 // errStopped ends a pass whose lease could not be renewed.
 var errStopped = errors.New("the pass was stopped")
 
+// errTooLong ends a pass after upstream.PassTime.
+var errTooLong = domain.Invalid("", "the pass took too long: the next one goes on from what is stored")
+
 // pass is a job that is being done.
 type pass struct {
 	*Worker
@@ -237,6 +240,8 @@ func (p *pass) run(ctx context.Context) error {
 		From: client, Stores: p.Stores, Company: p.job.Company, By: p.By, Source: of.SourceName, Currency: of.Currency, Days: p.job.Days(), AtOnce: ofPass,
 		WithRecipients: of.IsCopyingRecipients, WithoutAlerts: !of.IsCopyingAlerts, Job: p.job, Now: p.Now, Refused: p.refuse, Progress: p.note,
 	}
+	ctx, end := context.WithTimeoutCause(ctx, upstream.PassTime, errTooLong)
+	defer end()
 	ctx, stop := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() { p.renew(ctx, stop) })
