@@ -291,6 +291,9 @@ func (w *twins) aboutUsage() map[string]read {
 		},
 		"last seen": func(ctx context.Context, s domain.Scope) (any, error) { return pairs(sessions.LastSeen(ctx, s, keys)) },
 		"sources":   func(ctx context.Context, s domain.Scope) (any, error) { return found(store.Sources(ctx, s)) },
+		"listed sources": func(ctx context.Context, s domain.Scope) (any, error) {
+			return items(store.ListSources(ctx, s, domain.Listing{Page: domain.Page{Limit: 5}}))
+		},
 		"current": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(store.CurrentOf(ctx, s, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), keys))
 		},

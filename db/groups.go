@@ -76,6 +76,35 @@ func (g *Groups) Count(ctx context.Context, scope domain.Scope, listing domain.L
 	return groupsTable.Count(ctx, g.pool, listing, scope.Company, pg.GroupsOf(scope))
 }
 
+const fromGroupsOfUsers = `
+FROM user_groups ug
+JOIN groups g ON g.company_id = ug.company_id AND g.group_id = ug.group_id
+WHERE ug.company_id = $1 AND ` + visibleGroups
+
+func groupsOfUsers(scope domain.Scope, users []int64) *keyset.List {
+	return keyset.New(func(field string) keyset.Column { return groupsTable.Columns[field] }, groupsTable.Key,
+		scope.Company, pg.GroupsOf(scope), pq.Int64Array(users))
+}
+
+// OfUsers implements domain.Groups.
+func (g *Groups) OfUsers(ctx context.Context, scope domain.Scope, users []int64, listing domain.Listing) (map[int64]domain.Slice[*domain.Group], error) {
+	type row struct {
+		UserID int64
+		listedGroup
+	}
+	const wanted = `(SELECT u.user_id FROM users u WHERE u.company_id = $1 AND u.user_id = ANY($3)) wanted`
+	sql := "SELECT ug.user_id, " + groupsTable.Select + ", {cursor} AS cursor_keys" + fromGroupsOfUsers + " AND ug.user_id = wanted.user_id"
+	return keyset.RowsEach(ctx, g.pool, groupsOfUsers(scope, users), wanted, sql, listing, users,
+		func(r *row) int64 { return r.UserID }, func(r *row) *domain.Group { return &r.Group })
+}
+
+// CountOfUsers implements domain.Groups.
+func (g *Groups) CountOfUsers(ctx context.Context, scope domain.Scope, users []int64, listing domain.Listing) (map[int64]int, error) {
+	l := groupsOfUsers(scope, users)
+	where := l.Filter(listing.Filter)
+	return pg.CountEach[int64](ctx, g.pool, "SELECT ug.user_id AS parent, count(*) AS number"+fromGroupsOfUsers+" AND ug.user_id = ANY($3) AND "+where+"\nGROUP BY ug.user_id", l.Args)
+}
+
 const countsOfGroups = `
 SELECT g.group_id,
        (SELECT count(*) FROM user_groups u WHERE u.company_id = $1 AND u.group_id = g.group_id) AS users,

@@ -19,6 +19,7 @@ import (
 	"simgraph/db/silence"
 	"simgraph/db/source"
 	"simgraph/db/upstream"
+	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/query"
@@ -124,6 +125,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	upstreams := upstream.New(pool, upstream.Options{Now: time.Now})
 	silences, sources := silence.New(pool, time.Now), source.New(pool, source.Options{})
 	alerts, log, deliveries := alert.NewAlerts(pool), alert.NewLog(pool), delivery.New(pool)
+	recorded := usage.New(pool, nil, usage.Options{})
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
 		"AccessKey": listers(t, users.Keys, users.CountKeys), "AuditEntry": listers(t, entries.List, entries.Count),
@@ -131,7 +133,8 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 		"Alert":   append(listers(t, alerts.List, alerts.Count), listersOf(t, key, alerts.OfGroups, alerts.CountOfGroups)...), "AlertLogEntry": listers(t, log.List, log.Count),
 		"Delivery": listers(t, deliveries.List, deliveries.Count), "WebhookDelivery": listers(t, hooks.Deliveries, hooks.CountDeliveries),
 		"FeedElement": listers(t, state.Elements, state.CountElements), "FeedReject": listers(t, state.Rejects, state.CountRejects),
-		"Group": listers(t, groups.List, groups.Count), "Operation": listers(t, operations.List, operations.Count),
+		"Group":       append(listers(t, groups.List, groups.Count), listersOf(t, key, groups.OfUsers, groups.CountOfUsers)...),
+		"UsageSource": listers(t, recorded.ListSources, recorded.CountSources), "Operation": listers(t, operations.List, operations.Count),
 		"OperationResult": append(listersOf(t, operation, operations.ResultsOf, operations.CountResultsOf), listersOf(t, key, operations.ChangesOf, operations.CountChangesOf)...),
 		"Operator":        listers(t, catalogue.Operators, catalogue.CountOperators), "Recipient": listers(t, recipients.List, recipients.Count),
 		"Session": append(listers(t, sessions.List, sessions.Count), listersOf(t, key, sessions.OfSubscribers, sessions.CountOfSubscribers)...),

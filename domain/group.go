@@ -35,6 +35,9 @@ type Groups interface {
 	// List returns the visible groups, ordered by id unless the listing has another order.
 	List(ctx context.Context, scope Scope, listing Listing) (Slice[*Group], error)
 	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
+	// OfUsers returns the pages of visible groups that users are attached to, keyed by user id.
+	OfUsers(ctx context.Context, scope Scope, users []int64, listing Listing) (map[int64]Slice[*Group], error)
+	CountOfUsers(ctx context.Context, scope Scope, users []int64, listing Listing) (map[int64]int, error)
 	// CountsOf counts users and subscribers of each group, keyed by group id.
 	CountsOf(ctx context.Context, scope Scope, ids []int64) (map[int64]GroupCounts, error)
 	// Rename changes the name and returns the group as it is then.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"simgraph/domain/ascii"
+	"simgraph/domain/query"
 )
 
 const (
@@ -275,6 +276,12 @@ type UsageSource struct {
 	CompleteUntil time.Time
 }
 
+// UsageSourceFields are what sources of usage can be filtered and ordered by.
+var UsageSourceFields = query.NewFields(
+	query.Field{Name: "source", Type: query.Text},
+	query.Field{Name: "completeUntil", Type: query.Time},
+)
+
 // Usage keeps the usage ledger and every total that follows from it.
 type Usage interface {
 	// Record books up to MaxUsageBatch records in one transaction and answers
@@ -291,8 +298,13 @@ type Usage interface {
 	// in the billing period that began then, keyed by its key; one without usage is
 	// missing from the map.
 	CurrentOf(ctx context.Context, scope Scope, periodStart time.Time, subscribers []int64) (map[int64]int64, error)
-	// Sources returns the sources of the company, ordered by name.
+	// Sources returns the sources that usage is known up to: those of the company, the first 1,000 by name.
 	Sources(ctx context.Context, scope Scope) ([]*UsageSource, error)
+	// ListSources returns the sources of the company, ordered by name unless the listing has another order.
+	ListSources(ctx context.Context, scope Scope, listing Listing) (Slice[*UsageSource], error)
+	CountSources(ctx context.Context, scope Scope, listing Listing) (int, error)
+	// FindSources answers for a batch at once, keyed by name.
+	FindSources(ctx context.Context, scope Scope, names []string) (map[string]*UsageSource, error)
 	// Replay books the quarantined records whose subscribers have appeared,
 	// and returns how many those were.
 	Replay(ctx context.Context, scope Scope) (int, error)

@@ -138,8 +138,12 @@ func (m mutationResolver) RevokeAccessKey(ctx context.Context, in input.RevokeAc
 	return &model.RevokeAccessKeyPayload{AccessKey: key}, nil
 }
 
-func (u userResolver) Groups(ctx context.Context, of *domain.User) ([]*domain.Group, error) {
-	return groupsOfUser.of(ctx, of)
+func (u userResolver) Groups(ctx context.Context, of *domain.User, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.GroupConnection, error) {
+	listing, err := listingOf(domain.GroupFields, first, after, last, before, filter, orderBy)
+	if err != nil {
+		return nil, err
+	}
+	return partConnection(ctx, of, listing, groupsOfUser, groupTotalsByUser)
 }
 
 func (u userResolver) ID(_ context.Context, of *domain.User) (string, error) {

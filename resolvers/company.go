@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/graph/model"
 )
 
 func (q queryResolver) Viewer(ctx context.Context) (*domain.Caller, error) {
@@ -31,8 +32,15 @@ func (v viewerResolver) IsRestricted(_ context.Context, of *domain.Caller) (bool
 	return of.Scope.Restricted(), nil
 }
 
-func (v viewerResolver) Groups(ctx context.Context, of *domain.Caller) ([]*domain.Group, error) {
-	return groupsOfViewer.of(ctx, of)
+func (v viewerResolver) Groups(ctx context.Context, of *domain.Caller, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.GroupConnection, error) {
+	listing, err := listingOf(domain.GroupFields, first, after, last, before, filter, orderBy)
+	if err != nil {
+		return nil, err
+	}
+	if !of.Scope.Restricted() {
+		return connection(domain.Slice[*domain.Group]{Whole: true}, nil), nil
+	}
+	return groupsOfViewer.with(ctx, of, loadersFrom(ctx).listing(listing))
 }
 
 func (c companyResolver) CurrentPeriod(_ context.Context, of *domain.Company) (*domain.Period, error) {

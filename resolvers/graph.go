@@ -104,6 +104,7 @@ type (
 
 	feedElementResolver  struct{ *Graph }
 	feedRejectResolver   struct{ *Graph }
+	usageSourceResolver  struct{ *Graph }
 	waitingUsageResolver struct{ *Graph }
 
 	parentResolver struct{ *Graph }
@@ -184,6 +185,9 @@ func (g *Graph) OperationResult() generated.OperationResultResolver {
 
 // FeedElement answers the fields of a source or network element.
 func (g *Graph) FeedElement() generated.FeedElementResolver { return feedElementResolver{g} }
+
+// UsageSource answers the fields of what reports usage.
+func (g *Graph) UsageSource() generated.UsageSourceResolver { return usageSourceResolver{g} }
 
 // FeedReject answers the fields of a reason for which requests are rejected.
 func (g *Graph) FeedReject() generated.FeedRejectResolver { return feedRejectResolver{g} }

@@ -142,7 +142,7 @@ func TestAUserOfAGroupSeesOnlyItsSubscribers(t *testing.T) {
 	s.caller = &restricted
 
 	a := s.mustAsk(t, `{company {fleet {total}} subscribers(first: 100) {totalCount nodes {groupId tariffName lineRental contractLength tariff {name}}}
-  groups {totalCount nodes {groupId}} tags(first: 100) {nodes {numberOfSubscribers subscribers {totalCount}}} tariffs {nodes {name}} viewer {isRestricted groups {groupId}}}`)
+  groups {totalCount nodes {groupId}} tags(first: 100) {nodes {numberOfSubscribers subscribers {totalCount}}} tariffs {nodes {name}} viewer {isRestricted groups {nodes {groupId}}}}`)
 	want := own["numberOfSubscribers"]
 	if a.at("company", "fleet", "total") != want || a.at("subscribers", "totalCount") != want || a.at("groups", "totalCount") != 1.0 {
 		t.Errorf("got %v, %v, %v, want %v", a.at("company"), a.at("subscribers", "totalCount"), a.at("groups"), want)
@@ -208,5 +208,46 @@ func TestAKeyMadeThroughTheGraphNeverExceedsItsMaker(t *testing.T) {
 	}
 	if a := s.ask(t, `mutation ($id: String!) {rotateAccessKey(input: {accessKeyId: $id, oldEndsAt: "2100-01-01T00:00:00Z"}) {secret}}`, "id", live); a.code() != "FORBIDDEN" {
 		t.Errorf("%v", a.Errors)
+	}
+}
+
+// Users of the whole company are attached to none.
+func TestGroupsOfUsersArePaged(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.pool.MustExec(`DELETE FROM user_groups`)
+	const create = `mutation {createUser(input: {email: "%s@demo.example", permissions: [VIEW_SUBSCRIBER], scope: %s}) {user {email}}}`
+	s.mustAsk(t, fmt.Sprintf(create, "few", `{groupIds: [1]}`))
+	s.mustAsk(t, fmt.Sprintf(create, "many", `{groupIds: [3, 1, 2]}`))
+	s.mustAsk(t, fmt.Sprintf(create, "whole", `{all: true}`))
+	const users = `{users(filter: {email: {in: ["few@demo.example", "many@demo.example", "whole@demo.example"]}}) {nodes {groups%s {totalCount nodes {groupId} pageInfo {hasNextPage endCursor}}}}}`
+	first := s.mustAsk(t, fmt.Sprintf(users, `(first: 2)`))
+	groups := func(a *response, user int) string {
+		return fmt.Sprint(a.at("users", "nodes", user, "groups", "totalCount"), a.at("users", "nodes", user, "groups", "nodes"), a.at("users", "nodes", user, "groups", "pageInfo", "hasNextPage"))
+	}
+	for user, want := range []string{"1 [map[groupId:1]] false", "3 [map[groupId:1] map[groupId:2]] true", "0 [] false"} {
+		if got := groups(first, user); got != want {
+			t.Errorf("user %d: got %s, want %s", user, got, want)
+		}
+	}
+	next := s.mustAsk(t, fmt.Sprintf(users, fmt.Sprintf(`(first: 2, after: "%v")`, first.at("users", "nodes", 1, "groups", "pageInfo", "endCursor"))))
+	if got := groups(next, 1); got != "3 [map[groupId:3]] false" {
+		t.Errorf("the next page is %s", got)
+	}
+	found := s.mustAsk(t, fmt.Sprintf(users, `(filter: {groupId: {ge: "2"}}, orderBy: [{field: GROUP_ID, direction: DESC}])`))
+	if got := groups(found, 1); got != "2 [map[groupId:3] map[groupId:2]] false" {
+		t.Errorf("filtered: %s", got)
+	}
+	restricted := *s.caller
+	restricted.Scope.Groups = []int64{2, 3}
+	for _, c := range []struct {
+		caller *domain.Caller
+		want   string
+	}{{s.caller, "0 []"}, {&restricted, "2 [map[groupId:2]]"}} {
+		s.caller = c.caller
+		a := s.mustAsk(t, `{viewer {groups(first: 1) {totalCount nodes {groupId}}}}`)
+		if got := fmt.Sprint(a.at("viewer", "groups", "totalCount"), a.at("viewer", "groups", "nodes")); got != c.want {
+			t.Errorf("the viewer has %s, want %s", got, c.want)
+		}
 	}
 }

@@ -47,6 +47,7 @@ var nodeTypes = map[string]nodeType{
 	"Subscriber":        {fleet, (*Graph).subscriberNodes},
 	"FeedElement":       {statistics[:1], (*Graph).elementNodes},
 	"FeedReject":        {statistics[:1], (*Graph).rejectNodes},
+	"UsageSource":       {statistics[:1], (*Graph).usageSourceNodes},
 	"WaitingUsage":      {statistics[:1], (*Graph).waitingNodes},
 	"Session":           {statistics, (*Graph).sessionNodes},
 	"Group":             {fleet, (*Graph).groupNodes},

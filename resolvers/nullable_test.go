@@ -76,7 +76,7 @@ func TestListsWithoutItemsAreEmptyNotNull(t *testing.T) {
 		}
 	}
 	a := s.mustAsk(t, `{subscribers(first: 100, filter: {kind: {eq: SATELLITE}}) {nodes {tags {name} profiles {id} alerts {status}}}
-  groups {nodes {alerts {nodes {id}}}} viewer {groups {id}} company {usageSources {source} usage(start: "2020-01-01T00:00:00Z", end: "2020-01-02T00:00:00Z") {
+  groups {nodes {alerts {nodes {id}}}} viewer {groups {nodes {id}}} company {usageSources {nodes {source}} usage(start: "2020-01-01T00:00:00Z", end: "2020-01-02T00:00:00Z") {
     series(zeroFill: false) {start} breakdown(by: TAG) {value} topSubscribers {total}}}}`)
 	if text := fmt.Sprint(a.Data); strings.Contains(text, "<nil>") {
 		t.Errorf("null: %s", text)

@@ -62,37 +62,3 @@ func (totalsRelation[T]) Queue(ctx context.Context, level *plan.Level, objects [
 		}
 	}
 }
-
-// groupsRelation is the relation of a list of groups that an object names.
-type groupsRelation[O any] struct{ ids func(O) []int64 }
-
-func relateGroups[O any](f field, ids func(O) []int64) *groupsRelation[O] {
-	r := &groupsRelation[O]{ids}
-	relations = append(relations, related{f, r})
-	return r
-}
-
-// Queue implements plan.Relation.
-func (r *groupsRelation[O]) Queue(ctx context.Context, level *plan.Level, objects []any, _ map[string]any) {
-	var ids []int64
-	for _, object := range objects {
-		ids = append(ids, r.ids(object.(O))...)
-	}
-	groupsByID.in(ctx).queue(level, none{}, ids)
-}
-
-// of returns the visible ones among the groups, in their order.
-func (r *groupsRelation[O]) of(ctx context.Context, object O) ([]*domain.Group, error) {
-	ids := r.ids(object)
-	groups := make([]*domain.Group, 0, len(ids))
-	for _, id := range ids {
-		group, err := groupsByID.in(ctx).value(ctx, none{}, id)
-		if err != nil {
-			return nil, err
-		}
-		if group != nil {
-			groups = append(groups, group)
-		}
-	}
-	return groups, nil
-}

@@ -49,11 +49,14 @@ var (
 	countsOfGroup      = relate(field{"Group", "numberOfUsers numberOfSubscribers", apart, ""}, countsByGroup, groupID)
 	subscribersOfGroup = relateBy(field{"Group", "subscribers", apart, ""}, subscribersByGroup, groupID, subscriberArguments)
 	alertsOfGroup      = relateBy(field{"Group", "alerts", apart, ""}, alertsByGroup, groupID, listingArguments[*domain.Group](domain.AlertFields))
-	groupsOfViewer     = relateGroups(field{"Viewer", "groups", apart, ""}, func(c *domain.Caller) []int64 { return c.Scope.Groups })
-	groupsOfUser       = relateGroups(field{"User", "groups", apart, ""}, func(u *domain.User) []int64 { return u.Groups })
+	groupsOfViewer     = relateBy(field{"Viewer", "groups", apart, ""}, groupsByListing,
+		func(c *domain.Caller) (none, bool) { return none{}, c.Scope.Restricted() }, listingArguments[*domain.Caller](domain.GroupFields))
+	groupsOfUser = relateBy(field{"User", "groups", apart, ""}, groupsByUser,
+		func(u *domain.User) (int64, bool) { return u.UserID, true }, listingArguments[*domain.User](domain.GroupFields))
 
 	_ = relateTotals[domain.Alert](field{"AlertConnection", "totalCount", apart, ""})
 	_ = relateTotals[*domain.Subscriber](field{"SubscriberConnection", "totalCount", apart, ""})
+	_ = relateTotals[*domain.Group](field{"GroupConnection", "totalCount", apart, ""})
 	_ = relateTotals[*model.Session](field{"SessionConnection", "totalCount", apart, ""})
 	_ = relateTotals[*carrier.Command](field{"CommandConnection", "totalCount", apart, ""})
 
@@ -132,7 +135,7 @@ var (
 	subscribersOfUsage = relateBy(field{"Usage", "dataUsageBySubscriber", apart, ""}, usageSubscribers, subjectOf, spanArguments)
 	addressesOfUsage   = relateBy(field{"Usage", "dataUsageByIpAddress", apart, ""}, usageAddresses, subjectOf, spanArguments)
 	sourcesOfUsage     = relate(field{"Usage", "dataCompleteUntil", apart, ""}, usageSources, single[*model.Usage])
-	sourcesOfCompany   = relate(field{"Company", "usageSources", apart, ""}, usageSources, single[*domain.Company])
+	sourcesOfCompany   = relateBy(field{"Company", "usageSources", apart, ""}, sourcesByListing, single[*domain.Company], listingArguments[*domain.Company](domain.UsageSourceFields))
 	fleetOfCompany     = relate(field{"Company", "fleet", apart, ""}, fleets, single[*domain.Company])
 	sessionsOfCompany  = relateBy(field{"Company", "sessions", apart, ""}, sessionsByListing, single[*domain.Company], listingArguments[*domain.Company](domain.SessionFields))
 	elementsOfCompany  = relateBy(field{"Company", "feedElements", apart, ""}, feedElements, single[*domain.Company], listingArguments[*domain.Company](domain.FeedElementFields))

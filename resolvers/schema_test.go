@@ -39,6 +39,54 @@ func TestNoneIsNullAndNoEmptyText(t *testing.T) {
 	}
 }
 
+// bounded are the lists that are no connections, by what bounds them.
+var bounded = map[string]string{
+	"AccessKey.scopes User.permissions Viewer.permissions Webhook.eventTypes ConditionAlert.changesOf FeedElement.packets": "values of an enum, each once",
+	"AuditEntry.changes OperationResult.changes":                                         "fields of one object, and its tags",
+	"SourceProfile.dateFormats SourceProfile.fields Silence.weekly Session.otherSources": "checked when they are written: at most 40",
+	"Recipient.alertIds Recipient.groupIds Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Webhook.alertIds Webhook.groupIds Webhook.tagNames": "checked when they are written: at most 100",
+	"AttachTagPayload.subscribers DetachTagPayload.subscribers RecordUsagePayload.results Query.nodes Query.previewSourceProfile":                                     "as many as the argument has",
+	"SendTestAlertPayload.mails": "one for each recipient, at most 100",
+	"Query.sourceProfiles":       "at most 200 to a company, and the ready ones", "Query.sourceProfileVersions": "the last 100 are kept",
+	"AlertPreview.firings ConditionPreview.firings": "the first 100", "ConditionPreview.days": "as many as the argument has, at most 90",
+	"Silence.occurrences": "of at most 92 days", "Usage.series": "at most 2,400 steps",
+	"Usage.breakdown Usage.topSubscribers Recipient.mails Subscriber.tags":                                      "pages by an argument, at most 100",
+	"Subscriber.profiles RelatedItems.profiles":                                                                 "the first 100 of a card, which has room for a few",
+	"AlertLogEntry.deliveries ConditionLogEntry.deliveries":                                                     "one for each recipient and webhook, at most 120",
+	"Group.alerts Subscriber.alerts Alert.subjects":                                                             "the first 100",
+	"AlertList.items AlertLogList.items GroupList.items RecipientList.items SubscriberList.items TagList.items": "pages of REST",
+}
+
+// TestListsThatCanGrowAreConnections finds each list that is neither a part of a connection
+// nor bounded.
+func TestListsThatCanGrowAreConnections(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for names := range bounded {
+		for name := range strings.FieldsSeq(names) {
+			known[name] = true
+		}
+	}
+	for name, def := range schemaOf().Types {
+		if def.Kind != ast.Object && def.Kind != ast.Interface || strings.HasPrefix(name, "__") || strings.HasSuffix(name, "Connection") {
+			continue
+		}
+		for _, field := range def.Fields {
+			if field.Type.Elem == nil || strings.HasPrefix(field.Name, "__") {
+				continue
+			}
+			if path := name + "." + field.Name; !known[path] {
+				t.Errorf("%s is a list: make it a connection, or name its bound", path)
+			} else {
+				delete(known, path)
+			}
+		}
+	}
+	for path := range known {
+		t.Errorf("%s is no list", path)
+	}
+}
+
 // TestConnectionsAreConnections holds all of them to the form that Relay defines.
 func TestConnectionsAreConnections(t *testing.T) {
 	t.Parallel()

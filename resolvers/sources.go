@@ -33,10 +33,18 @@ var (
 		func(g *Graph) counter { return g.Feed.CountRejects })
 	waitingUsage = listingPages(func(g *Graph) lister[*domain.WaitingUsage] { return g.Feed.Waiting }, itself,
 		func(g *Graph) counter { return g.Feed.CountWaiting })
+	sourcesByListing = listingPages(func(g *Graph) lister[*domain.UsageSource] { return g.Ports.Usage.ListSources }, itself,
+		func(g *Graph) counter { return g.Ports.Usage.CountSources })
 	openSessions         = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.OpenSessions })
 	incompleteSessions   = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.IncompleteSessions })
 	lastSeenBySubscriber = loading(func(g *Graph) many[int64, time.Time] { return g.Sessions.LastSeen })
 
+	groupsByListing = listingPages(func(g *Graph) lister[*domain.Group] { return g.Ports.Groups.List }, itself,
+		func(g *Graph) counter { return g.Ports.Groups.Count })
+	groupsByUser = loadingPart(func(g *Graph) manyOf[int64, domain.Slice[*domain.Group], domain.Listing] {
+		return g.Ports.Groups.OfUsers
+	})
+	groupTotalsByUser  = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Ports.Groups.CountOfUsers })
 	groupsByID         = loading(func(g *Graph) many[int64, *domain.Group] { return g.Groups.FindMany })
 	countsByGroup      = loading(func(g *Graph) many[int64, domain.GroupCounts] { return g.Groups.CountsOf })
 	subscribersByGroup = loadingPart(func(g *Graph) manyOf[int64, domain.Slice[*domain.Subscriber], domain.Listing] {

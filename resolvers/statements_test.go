@@ -15,7 +15,7 @@ func TestStatementsPerOperation(t *testing.T) {
 		name, query string
 		want        int
 	}{
-		{"who I am", `{viewer {email permissions company {name currentPeriod {startsAt}} groups {name}}}`, 0},
+		{"who I am", `{viewer {email permissions company {name currentPeriod {startsAt}} groups {nodes {name}}}}`, 0},
 		{"one subscriber with group and tags", `query ($id: String!) {subscriber(by: {physicalId: $id}) {nickname group {name} tags {name}}}`, 1},
 		{"one subscriber with its usage, operator and tariff", `query ($id: String!) {subscriber(by: {physicalId: $id}) {dataUsage operator {name} tariff {name currency} group {name} tags {name}}}`, 1},
 		{"one subscriber that has no profiles", `query ($id: String!) {subscriber(by: {physicalId: $id}) {dataUsage profiles {physicalId} related {profiles {physicalId}}}}`, 1},

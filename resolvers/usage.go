@@ -134,8 +134,17 @@ func completeUntil(sources []*domain.UsageSource) *time.Time {
 	return least
 }
 
-func (c companyResolver) UsageSources(ctx context.Context, of *domain.Company) ([]*domain.UsageSource, error) {
-	return items(sourcesOfCompany.of(ctx, of))
+func (c companyResolver) UsageSources(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.UsageSourceConnection, error) {
+	return companyPage(ctx, of, sourcesOfCompany, domain.UsageSourceFields, first, after, last, before, filter, orderBy)
+}
+
+func (s usageSourceResolver) ID(_ context.Context, of *domain.UsageSource) (string, error) {
+	return globalID("UsageSource", of.Source), nil
+}
+
+func (g *Graph) usageSourceNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Usage.FindSources(ctx, scope, ids)
+	return shownNodes(found, itself), err
 }
 
 func (m mutationResolver) RecordUsage(ctx context.Context, in input.RecordUsageInput) (*model.RecordUsagePayload, error) {

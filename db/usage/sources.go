@@ -6,8 +6,10 @@ import (
 
 	"github.com/lib/pq"
 
+	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/query"
 	"simgraph/domain/upstream"
 )
 
@@ -17,6 +19,35 @@ FROM usage_sources
 WHERE company_id = $1
 ORDER BY source
 LIMIT 1000`
+
+// sourcesTable is the list of domain.UsageSourceFields.
+var sourcesTable = keyset.Table{
+	Key: query.Field{Name: "source", Type: query.Text}, Select: `u.source, u.complete_until`, From: ` FROM usage_sources u WHERE u.company_id = $1`,
+	Columns: map[string]keyset.Column{"source": {SQL: "u.source"}, "completeUntil": {SQL: "u.complete_until"}},
+}
+
+type listedSource struct {
+	domain.UsageSource
+	keyset.Keyed
+}
+
+// ListSources implements domain.Usage.
+func (u *Store) ListSources(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.UsageSource], error) {
+	return keyset.Page(ctx, u.pool, sourcesTable, listing, func(r *listedSource) *domain.UsageSource { return &r.UsageSource }, scope.Company)
+}
+
+// CountSources implements domain.Usage.
+func (u *Store) CountSources(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return sourcesTable.Count(ctx, u.pool, listing, scope.Company)
+}
+
+const findSources = `SELECT u.source, u.complete_until FROM usage_sources u WHERE u.company_id = $1 AND u.source = ANY($2)`
+
+// FindSources implements domain.Usage.
+func (u *Store) FindSources(ctx context.Context, scope domain.Scope, names []string) (map[string]*domain.UsageSource, error) {
+	found, err := pg.SelectAll[domain.UsageSource](ctx, u.pool, findSources, scope.Company, pq.StringArray(names))
+	return pg.Keyed(found, func(s *domain.UsageSource) string { return s.Source }), err
+}
 
 // Sources implements domain.Usage.
 func (u *Store) Sources(ctx context.Context, scope domain.Scope) ([]*domain.UsageSource, error) {

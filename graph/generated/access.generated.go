@@ -25,12 +25,66 @@ type AccessKeyResolver interface {
 type UserResolver interface {
 	ID(ctx context.Context, obj *domain.User) (string, error)
 
-	Groups(ctx context.Context, obj *domain.User) ([]*domain.Group, error)
+	Groups(ctx context.Context, obj *domain.User, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Group], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_User_groups_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOGroupFilter2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOGroupOrder2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg5
+	return args, nil
+}
 
 // endregion ***************************** args.gotpl *****************************
 
@@ -834,7 +888,8 @@ func (ec *executionContext) _User_groups(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_User_groups(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.User().Groups(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.User().Groups(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -842,11 +897,11 @@ func (ec *executionContext) _User_groups(ctx context.Context, field graphql.Coll
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal []*domain.Group
+					var zeroVal *model.Connection[*domain.Group]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal []*domain.Group
+					var zeroVal *model.Connection[*domain.Group]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -855,22 +910,33 @@ func (ec *executionContext) _User_groups(ctx context.Context, field graphql.Coll
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
-			return ec.marshalOGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Group]) graphql.Marshaler {
+			return ec.marshalOGroupConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_User_groups(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_User_groups(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "User",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Group(ctx, field)
+			return ec.childFields_GroupConnection(ctx, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_User_groups_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }

@@ -28,13 +28,13 @@ type CompanyResolver interface {
 	WaitingUsage(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.WaitingUsage], error)
 	Sessions(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*model.Session], error)
 	Usage(ctx context.Context, obj *domain.Company, start *time.Time, end *time.Time) (*model.Usage, error)
-	UsageSources(ctx context.Context, obj *domain.Company) ([]*domain.UsageSource, error)
+	UsageSources(ctx context.Context, obj *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.UsageSource], error)
 }
 type ViewerResolver interface {
 	ID(ctx context.Context, obj *domain.Caller) (string, error)
 
 	IsRestricted(ctx context.Context, obj *domain.Caller) (bool, error)
-	Groups(ctx context.Context, obj *domain.Caller) ([]*domain.Group, error)
+	Groups(ctx context.Context, obj *domain.Caller, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Group], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -203,6 +203,60 @@ func (ec *executionContext) field_Company_sessions_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Company_usageSources_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOUsageSourceFilter2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOUsageSourceOrder2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg5
+	return args, nil
+}
+
 func (ec *executionContext) field_Company_usage_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -271,6 +325,60 @@ func (ec *executionContext) field_Company_waitingUsage_args(ctx context.Context,
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) ([]map[string]any, error) {
 			return ec.unmarshalOWaitingUsageOrder2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Viewer_groups_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (map[string]any, error) {
+			return ec.unmarshalOGroupFilter2map(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalOGroupOrder2ᚕmapᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -831,7 +939,8 @@ func (ec *executionContext) _Company_usageSources(ctx context.Context, field gra
 			return ec.fieldContext_Company_usageSources(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Company().UsageSources(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Company().UsageSources(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -839,11 +948,11 @@ func (ec *executionContext) _Company_usageSources(ctx context.Context, field gra
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW"})
 				if err != nil {
-					var zeroVal []*domain.UsageSource
+					var zeroVal *model.Connection[*domain.UsageSource]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal []*domain.UsageSource
+					var zeroVal *model.Connection[*domain.UsageSource]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -852,22 +961,33 @@ func (ec *executionContext) _Company_usageSources(ctx context.Context, field gra
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.UsageSource) graphql.Marshaler {
-			return ec.marshalOUsageSource2ᚕᚖsimgraphᚋdomainᚐUsageSourceᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.UsageSource]) graphql.Marshaler {
+			return ec.marshalOUsageSourceConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Company_usageSources(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Company_usageSources(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Company",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UsageSource(ctx, field)
+			return ec.childFields_UsageSourceConnection(ctx, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Company_usageSources_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -1134,7 +1254,8 @@ func (ec *executionContext) _Viewer_groups(ctx context.Context, field graphql.Co
 			return ec.fieldContext_Viewer_groups(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Viewer().Groups(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Viewer().Groups(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -1142,11 +1263,11 @@ func (ec *executionContext) _Viewer_groups(ctx context.Context, field graphql.Co
 			directive1 := func(ctx context.Context) (any, error) {
 				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
 				if err != nil {
-					var zeroVal []*domain.Group
+					var zeroVal *model.Connection[*domain.Group]
 					return zeroVal, err
 				}
 				if ec.Directives.Requires == nil {
-					var zeroVal []*domain.Group
+					var zeroVal *model.Connection[*domain.Group]
 					return zeroVal, errors.New("directive requires is not implemented")
 				}
 				return ec.Directives.Requires(ctx, obj, directive0, permissions)
@@ -1155,22 +1276,33 @@ func (ec *executionContext) _Viewer_groups(ctx context.Context, field graphql.Co
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
-			return ec.marshalOGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*domain.Group]) graphql.Marshaler {
+			return ec.marshalOGroupConnection2ᚖsimgraphᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Viewer_groups(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Viewer_groups(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Viewer",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Group(ctx, field)
+			return ec.childFields_GroupConnection(ctx, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Viewer_groups_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }

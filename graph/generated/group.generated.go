@@ -1700,25 +1700,6 @@ func (ec *executionContext) marshalOEditGroupPayload2ᚖsimgraphᚋgraphᚋmodel
 	return ec._EditGroupPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOGroup2ᚕᚖsimgraphᚋdomainᚐGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.Group) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNGroup2ᚖsimgraphᚋdomainᚐGroup(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalOGroup2ᚖsimgraphᚋdomainᚐGroup(ctx context.Context, sel ast.SelectionSet, v *domain.Group) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null

@@ -3399,6 +3399,107 @@ func (ec *executionContext) unmarshalInputUpstreamOrder(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUsageSourceFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"and", "or", "not", "source", "completeUntil"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOUsageSourceFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOUsageSourceFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOUsageSourceFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		case "source":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("source"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["source"] = data
+		case "completeUntil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("completeUntil"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["completeUntil"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUsageSourceOrder(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNUsageSourceOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐUsageSourceOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["field"] = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -4438,6 +4539,26 @@ func (ec *executionContext) marshalNUpstreamOrderField2simgraphᚋgraphᚋgenera
 	return v
 }
 
+func (ec *executionContext) unmarshalNUsageSourceFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputUsageSourceFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUsageSourceOrder2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputUsageSourceOrder(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUsageSourceOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐUsageSourceOrderField(ctx context.Context, v any) (input.UsageSourceOrderField, error) {
+	var res input.UsageSourceOrderField
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUsageSourceOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐUsageSourceOrderField(ctx context.Context, sel ast.SelectionSet, v input.UsageSourceOrderField) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNUserFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputUserFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -5455,6 +5576,48 @@ func (ec *executionContext) unmarshalOUpstreamOrder2ᚕmapᚄ(ctx context.Contex
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalNUpstreamOrder2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOUsageSourceFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputUsageSourceFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOUsageSourceFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUsageSourceFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOUsageSourceOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNUsageSourceOrder2map(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

@@ -346,6 +346,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"UsageRecorded":                       e.planUsageRecorded(),
 			"UsageShare":                          e.planUsageShare(),
 			"UsageSource":                         e.planUsageSource(),
+			"UsageSourceConnection":               e.planUsageSourceConnection(),
+			"UsageSourceEdge":                     e.planUsageSourceEdge(),
 			"UsageTotals":                         e.planUsageTotals(),
 			"User":                                e.planUser(),
 			"UserConnection":                      e.planUserConnection(),
@@ -2218,9 +2220,12 @@ func (e *executableSchema) planCompany() *plan.Object {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Company_usageSources(ctx, field)
 				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Company_usageSources_args(ctx, raw)
+				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Company)
-					return e.Resolvers.Company().UsageSources(ctx, obj)
+					return e.Resolvers.Company().UsageSources(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
 					obj := of.(*domain.Company)
@@ -2236,7 +2241,7 @@ func (e *executableSchema) planCompany() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.UsageSource](false, plan.Pointer[domain.UsageSource](true, "UsageSource")),
+				Shape: plan.Pointer[model.Connection[*domain.UsageSource]](false, "UsageSourceConnection"),
 			},
 		},
 	}
@@ -10041,6 +10046,21 @@ func (e *executableSchema) planUsageSource() *plan.Object {
 	return &plan.Object{
 		Satisfies: usageSourceImplementors,
 		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSource_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.UsageSource)
+					v, err := e.Resolvers.UsageSource().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
 			"source": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10060,6 +10080,90 @@ func (e *executableSchema) planUsageSource() *plan.Object {
 					obj := of.(*domain.UsageSource)
 					return appendNDateTime2timeᚐTime(b, obj.CompleteUntil)
 				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUsageSourceConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: usageSourceConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSourceConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.UsageSource])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*domain.UsageSource]](true, plan.Value[model.Edge[*domain.UsageSource]](true, "UsageSourceEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSourceConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.UsageSource])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*domain.UsageSource](true, plan.Pointer[domain.UsageSource](true, "UsageSource")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSourceConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.UsageSource])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSourceConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*domain.UsageSource])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUsageSourceEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: usageSourceEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSourceEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*domain.UsageSource])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSourceEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*domain.UsageSource])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[domain.UsageSource](true, "UsageSource"),
 			},
 		},
 	}
@@ -10171,9 +10275,12 @@ func (e *executableSchema) planUser() *plan.Object {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_User_groups(ctx, field)
 				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_User_groups_args(ctx, raw)
+				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.User)
-					return e.Resolvers.User().Groups(ctx, obj)
+					return e.Resolvers.User().Groups(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
 					obj := of.(*domain.User)
@@ -10189,7 +10296,7 @@ func (e *executableSchema) planUser() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.Group](false, plan.Pointer[domain.Group](true, "Group")),
+				Shape: plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 			},
 		},
 	}
@@ -10342,9 +10449,12 @@ func (e *executableSchema) planViewer() *plan.Object {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Viewer_groups(ctx, field)
 				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Viewer_groups_args(ctx, raw)
+				},
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*domain.Caller)
-					return e.Resolvers.Viewer().Groups(ctx, obj)
+					return e.Resolvers.Viewer().Groups(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
 				},
 				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
 					obj := of.(*domain.Caller)
@@ -10360,7 +10470,7 @@ func (e *executableSchema) planViewer() *plan.Object {
 					}
 					return directive1(ctx)
 				},
-				Shape: plan.List[*domain.Group](false, plan.Pointer[domain.Group](true, "Group")),
+				Shape: plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 			},
 			"tokenExpiresAt": {
 				NonNull: true,
@@ -11887,7 +11997,7 @@ func objectOfDelivery(v domain.Delivery) (string, any) {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -11968,6 +12078,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "User", obj
+	case domain.UsageSource:
+		return "UsageSource", &obj
+	case *domain.UsageSource:
+		if obj == nil {
+			return "", nil
+		}
+		return "UsageSource", obj
 	case upstream.Upstream:
 		return "Upstream", &obj
 	case *upstream.Upstream:

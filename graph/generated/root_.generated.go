@@ -56,6 +56,7 @@ type ResolverRoot interface {
 	Tariff() TariffResolver
 	Upstream() UpstreamResolver
 	Usage() UsageResolver
+	UsageSource() UsageSourceResolver
 	User() UserResolver
 	Viewer() ViewerResolver
 	VolumeAlert() VolumeAlertResolver
@@ -289,7 +290,7 @@ type ComplexityRoot struct {
 		Sessions      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		TimeZone      func(childComplexity int) int
 		Usage         func(childComplexity int, start *time.Time, end *time.Time) int
-		UsageSources  func(childComplexity int) int
+		UsageSources  func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		WaitingUsage  func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 	}
 
@@ -1477,7 +1478,20 @@ type ComplexityRoot struct {
 
 	UsageSource struct {
 		CompleteUntil func(childComplexity int) int
+		ID            func(childComplexity int) int
 		Source        func(childComplexity int) int
+	}
+
+	UsageSourceConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	UsageSourceEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	UsageTotals struct {
@@ -1490,7 +1504,7 @@ type ComplexityRoot struct {
 	User struct {
 		Disabled    func(childComplexity int) int
 		Email       func(childComplexity int) int
-		Groups      func(childComplexity int) int
+		Groups      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		ID          func(childComplexity int) int
 		Permissions func(childComplexity int) int
 	}
@@ -1511,7 +1525,7 @@ type ComplexityRoot struct {
 		Company      func(childComplexity int) int
 		Email        func(childComplexity int) int
 		ExpiresAt    func(childComplexity int) int
-		Groups       func(childComplexity int) int
+		Groups       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		ID           func(childComplexity int) int
 		IsRestricted func(childComplexity int) int
 		Permissions  func(childComplexity int) int
@@ -2545,7 +2559,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			break
 		}
 
-		return e.ComplexityRoot.Company.UsageSources(childComplexity), true
+		args, err := ec.field_Company_usageSources_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Company.UsageSources(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Company.waitingUsage":
 		if e.ComplexityRoot.Company.WaitingUsage == nil {
 			break
@@ -7769,12 +7788,56 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UsageSource.CompleteUntil(childComplexity), true
+	case "UsageSource.id":
+		if e.ComplexityRoot.UsageSource.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSource.ID(childComplexity), true
 	case "UsageSource.source":
 		if e.ComplexityRoot.UsageSource.Source == nil {
 			break
 		}
 
 		return e.ComplexityRoot.UsageSource.Source(childComplexity), true
+
+	case "UsageSourceConnection.edges":
+		if e.ComplexityRoot.UsageSourceConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSourceConnection.Edges(childComplexity), true
+	case "UsageSourceConnection.nodes":
+		if e.ComplexityRoot.UsageSourceConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSourceConnection.Nodes(childComplexity), true
+	case "UsageSourceConnection.pageInfo":
+		if e.ComplexityRoot.UsageSourceConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSourceConnection.PageInfo(childComplexity), true
+	case "UsageSourceConnection.totalCount":
+		if e.ComplexityRoot.UsageSourceConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSourceConnection.TotalCount(childComplexity), true
+
+	case "UsageSourceEdge.cursor":
+		if e.ComplexityRoot.UsageSourceEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSourceEdge.Cursor(childComplexity), true
+	case "UsageSourceEdge.node":
+		if e.ComplexityRoot.UsageSourceEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSourceEdge.Node(childComplexity), true
 
 	case "UsageTotals.mobileOriginated":
 		if e.ComplexityRoot.UsageTotals.MobileOriginated == nil {
@@ -7818,7 +7881,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			break
 		}
 
-		return e.ComplexityRoot.User.Groups(childComplexity), true
+		args, err := ec.field_User_groups_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Groups(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "User.id":
 		if e.ComplexityRoot.User.ID == nil {
 			break
@@ -7893,7 +7961,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			break
 		}
 
-		return e.ComplexityRoot.Viewer.Groups(childComplexity), true
+		args, err := ec.field_Viewer_groups_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Viewer.Groups(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Viewer.id":
 		if e.ComplexityRoot.Viewer.ID == nil {
 			break
@@ -8736,6 +8809,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpstreamKey,
 		ec.unmarshalInputUpstreamOrder,
 		ec.unmarshalInputUsageRecordInput,
+		ec.unmarshalInputUsageSourceFilter,
+		ec.unmarshalInputUsageSourceOrder,
 		ec.unmarshalInputUserFilter,
 		ec.unmarshalInputUserKey,
 		ec.unmarshalInputUserOrder,
@@ -8914,7 +8989,20 @@ type User implements Node {
   "Whether the account is disabled."
   isDisabled: Boolean!
   "The groups that the user is attached to; empty for a user of the whole company."
-  groups: [Group!] @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  groups(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: GroupFilter
+    "In this order, by groupId when missing; it breaks ties."
+    orderBy: [GroupOrder!]
+  ): GroupConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "A credential of a user that is exchanged for access tokens at /oauth/token."
@@ -10136,7 +10224,20 @@ type Viewer implements Node {
   "Whether the user is attached to groups, and so sees only the subscribers of those."
   isRestricted: Boolean!
   "The groups that the user is attached to; empty for a user of the whole company."
-  groups: [Group!] @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  groups(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: GroupFilter
+    "In this order, by groupId when missing; it breaks ties."
+    orderBy: [GroupOrder!]
+  ): GroupConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "When the access token ends."
   tokenExpiresAt: DateTime!
   "The company of the user."
@@ -11924,6 +12025,36 @@ enum UpstreamOrderField {
   LAST_SWEPT_AT
   "When it failed; null where it succeeded."
   FAILED_AT
+}
+
+"Which sources of usage are wanted. All conditions must hold; none wants everything."
+input UsageSourceFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [UsageSourceFilter!]
+  "Any of these; never true for an empty list."
+  or: [UsageSourceFilter!]
+  "Not this."
+  not: UsageSourceFilter
+  "Its name."
+  source: StringFilter
+  "The latest end of a record that it reported."
+  completeUntil: DateTimeFilter
+}
+
+"One step of an order of sources of usage."
+input UsageSourceOrder {
+  "By this field."
+  field: UsageSourceOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What sources of usage can be ordered by."
+enum UsageSourceOrderField {
+  "Its name."
+  SOURCE
+  "The latest end of a record that it reported."
+  COMPLETE_UNTIL
 }
 
 "Which users are wanted. All conditions must hold; none wants everything."
@@ -15044,7 +15175,20 @@ input UpstreamKey @oneOf {
     end: DateTime
   ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "What reports usage, and how far that is known."
-  usageSources: [UsageSource!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  usageSources(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: UsageSourceFilter
+    "In this order, by source when missing; it breaks ties."
+    orderBy: [UsageSourceOrder!]
+  ): UsageSourceConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 extend type Group {
@@ -15192,11 +15336,33 @@ type SubscriberUsage {
 }
 
 "A network element that reports usage."
-type UsageSource {
+type UsageSource implements Node {
+  "The global id."
+  id: ID!
   "Its name."
   source: String!
   "The latest end of a record that it reported."
   completeUntil: DateTime!
+}
+
+"A page of sources of usage."
+type UsageSourceConnection {
+  "The sources with their cursors."
+  edges: [UsageSourceEdge!]!
+  "The sources alone."
+  nodes: [UsageSource!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 10)
+}
+
+"A source of usage of a page."
+type UsageSourceEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The source."
+  node: UsageSource!
 }
 
 "The length of a step of a series."
@@ -18197,12 +18363,38 @@ func (ec *executionContext) childFields_UsageShare(ctx context.Context, field gr
 
 func (ec *executionContext) childFields_UsageSource(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "id":
+		return ec.fieldContext_UsageSource_id(ctx, field)
 	case "source":
 		return ec.fieldContext_UsageSource_source(ctx, field)
 	case "completeUntil":
 		return ec.fieldContext_UsageSource_completeUntil(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UsageSource", field.Name)
+}
+
+func (ec *executionContext) childFields_UsageSourceConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_UsageSourceConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_UsageSourceConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_UsageSourceConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_UsageSourceConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsageSourceConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_UsageSourceEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_UsageSourceEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_UsageSourceEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsageSourceEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_UsageTotals(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

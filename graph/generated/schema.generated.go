@@ -11631,6 +11631,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._User(ctx, sel, obj)
+	case domain.UsageSource:
+		return ec._UsageSource(ctx, sel, &obj)
+	case *domain.UsageSource:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._UsageSource(ctx, sel, obj)
 	case upstream.Upstream:
 		return ec._Upstream(ctx, sel, &obj)
 	case *upstream.Upstream:

@@ -47,6 +47,7 @@ var Generated = []List{
 	{"Tag", "Tag", "tags", domain.TagFields},
 	{"Tariff", "Tariff", "tariffs", domain.TariffFields},
 	{"Upstream", "Upstream", "upstreams", upstream.Fields},
+	{"UsageSource", "UsageSource", "sources of usage", domain.UsageSourceFields},
 	{"User", "User", "users", domain.UserFields},
 	{"WaitingUsage", "WaitingUsage", "usage that waits", domain.WaitingFields},
 	{"Webhook", "Webhook", "webhooks", webhook.Fields},

@@ -97,6 +97,8 @@ type (
 	FeedElementEdge        = Edge[*FeedElement]
 	FeedRejectConnection   = Connection[*domain.FeedReject]
 	FeedRejectEdge         = Edge[*domain.FeedReject]
+	UsageSourceConnection  = Connection[*domain.UsageSource]
+	UsageSourceEdge        = Edge[*domain.UsageSource]
 	WaitingUsageConnection = Connection[*domain.WaitingUsage]
 	WaitingUsageEdge       = Edge[*domain.WaitingUsage]
 

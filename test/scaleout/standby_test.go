@@ -365,5 +365,5 @@ const everyQuery = `query Every($id: String!) {
   recipients(first: 5) { nodes { email } }
   auditLog(first: 5) { nodes { action } }
   previewAlert(input: {ruleType: COMPANY, lowerThreshold: 1, upperThreshold: 2}, startDate: "2026-01-01", endDate: "2026-03-01") { total }
-  company { usage { totals { mobileOriginated } } usageSources { source } }
+  company { usage { totals { mobileOriginated } } usageSources { nodes { source } } }
 }`

@@ -2589,6 +2589,64 @@ func (e UpstreamOrderField) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// What sources of usage can be ordered by.
+type UsageSourceOrderField string
+
+const (
+	// Its name.
+	UsageSourceOrderFieldSource UsageSourceOrderField = "SOURCE"
+	// The latest end of a record that it reported.
+	UsageSourceOrderFieldCompleteUntil UsageSourceOrderField = "COMPLETE_UNTIL"
+)
+
+var AllUsageSourceOrderField = []UsageSourceOrderField{
+	UsageSourceOrderFieldSource,
+	UsageSourceOrderFieldCompleteUntil,
+}
+
+func (e UsageSourceOrderField) IsValid() bool {
+	switch e {
+	case UsageSourceOrderFieldSource, UsageSourceOrderFieldCompleteUntil:
+		return true
+	}
+	return false
+}
+
+func (e UsageSourceOrderField) String() string {
+	return string(e)
+}
+
+func (e *UsageSourceOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = UsageSourceOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid UsageSourceOrderField", str)
+	}
+	return nil
+}
+
+func (e UsageSourceOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *UsageSourceOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e UsageSourceOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
 // What users can be ordered by.
 type UserOrderField string
 

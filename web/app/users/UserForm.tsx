@@ -16,26 +16,31 @@ interface User {
   email: string;
   permissions: string[];
   isDisabled: boolean;
-  groups?: { groupId: number; name: string }[] | null;
+  /** The first 100. */
+  groups?: { nodes: { groupId: number; name: string }[]; pageInfo: { hasNextPage: boolean } } | null;
 }
 
 /** Adds a user, or changes one: permissions, groups, and whether the account may be used. */
 export function UserForm({ of, close }: { of: User | null; close: () => void }) {
   const { permissions: own } = useViewer();
   const maySeeGroups = useMay('VIEW_SUBSCRIBER');
+  const attached = of?.groups?.nodes ?? [];
+  // What is not shown here would be lost by saving.
+  const hasMore = of?.groups?.pageInfo.hasNextPage ?? false;
+  const mayChoose = (maySeeGroups || of === null) && !hasMore;
   const { data } = useAsk(maySeeGroups ? known : null);
   const [email, setEmail] = useState('');
   const [permissions, setPermissions] = useState<ReadonlySet<string>>(new Set(of?.permissions));
-  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(of?.groups?.map(({ groupId }) => groupId)));
-  const [all, setAll] = useState(of !== null && of.groups?.length === 0);
+  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(attached.map(({ groupId }) => groupId)));
+  const [all, setAll] = useState(of !== null && of.groups?.nodes.length === 0);
   const [disabled, setDisabled] = useState(of?.isDisabled ?? false);
-  const offered = [...(of?.groups ?? []), ...(data?.groups?.nodes ?? []).filter(({ groupId }) => !of?.groups?.some((one) => one.groupId === groupId))];
-  const unsaid = (maySeeGroups || of === null) && !all && groups.size === 0;
+  const offered = [...attached, ...(data?.groups?.nodes ?? []).filter(({ groupId }) => !attached.some((one) => one.groupId === groupId))];
+  const unsaid = mayChoose && !all && groups.size === 0;
   const save = useDo(async () => {
     const scope = all ? { all } : { groupIds: [...groups] };
     const rest = { permissions: [...permissions] as Permissions, isDisabled: disabled };
     if (of === null) await mutate(create, { input: { email: email.trim().toLowerCase(), scope, ...rest } });
-    else await mutate(edit, { input: { userEmail: of.email, ...(maySeeGroups && { scope }), ...rest } });
+    else await mutate(edit, { input: { userEmail: of.email, ...(mayChoose && { scope }), ...rest } });
     close();
   });
   const submit = (event: FormEvent) => {
@@ -52,7 +57,8 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
             <label key={one} className="inline"><input type="checkbox" checked={permissions.has(one)} onChange={(event) => setPermissions(turned(permissions, one, event.target.checked))} /> {permissionName(one)}</label>
           ))}
         </fieldset>
-        {(maySeeGroups || of === null) && (
+        {hasMore && <p className="hint">The user is attached to more than 100 groups, which are changed by the API.</p>}
+        {mayChoose && (
           <fieldset className="choices">
             <legend>What the user sees</legend>
             <label className="inline"><input type="checkbox" checked={all} onChange={(event) => setAll(event.target.checked)} /> The whole company</label>

@@ -14,7 +14,7 @@ import { UserForm } from './UserForm';
 const query = graphql(`
   query UserTable($first: Int, $after: String, $count: Boolean!, $groups: Boolean!) {
     users(first: $first, after: $after) {
-      nodes { email permissions isDisabled groups @include(if: $groups) { groupId name } }
+      nodes { email permissions isDisabled groups(first: 100) @include(if: $groups) { nodes { groupId name } pageInfo { hasNextPage } } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -32,7 +32,7 @@ export default function Users() {
   const columns: Column<Row>[] = [
     { key: 'email', name: 'User', width: 260, cell: ({ email }) => <strong>{email}</strong> },
     { key: 'state', name: 'State', width: 110, cell: ({ isDisabled }) => (isDisabled ? <span className="badge upper">disabled</span> : <span className="badge good">active</span>) },
-    { key: 'groups', name: 'Sees', width: 240, cell: ({ groups }) => (groups?.length ? <span className="cell-chips">{groups.map(({ groupId, name }) => <a key={groupId} className="badge" href={to('group', {}, String(groupId))}>{name}</a>)}</span> : <span className="hint">{groups ? 'the whole company' : '–'}</span>) },
+    { key: 'groups', name: 'Sees', width: 240, cell: ({ groups }) => (groups?.nodes.length ? <span className="cell-chips">{groups.nodes.map(({ groupId, name }) => <a key={groupId} className="badge" href={to('group', {}, String(groupId))}>{name}</a>)}{groups.pageInfo.hasNextPage && '…'}</span> : <span className="hint">{groups ? 'the whole company' : '–'}</span>) },
     { key: 'permissions', name: 'Permissions', width: 150, cell: ({ email, permissions }) => (
       <Popover button={`${permissions.length} permission${permissions.length === 1 ? '' : 's'}`} label={`Permissions of ${email}`} className="quiet">
         {() => permissions.length === 0 ? <p className="hint">None.</p> : <ul className="plain-list">{permissions.map((one) => <li key={one}>{permissionName(one)}</li>)}</ul>}
@@ -57,5 +57,5 @@ const file = [
   { name: 'email', text: (row: Row) => row.email },
   { name: 'isDisabled', text: (row: Row) => String(row.isDisabled) },
   { name: 'permissions', text: (row: Row) => row.permissions.join(' ') },
-  { name: 'groups', text: (row: Row) => row.groups?.map(({ name }) => name).join('; ') ?? null },
+  { name: 'groups', text: (row: Row) => row.groups?.nodes.map(({ name }) => name).concat(row.groups.pageInfo.hasNextPage ? '…' : []).join('; ') ?? null },
 ];
