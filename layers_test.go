@@ -78,7 +78,7 @@ var layers = map[string][]string{
 	"db/audit":               {"db/companies", "db/keyset", "db/pg", "domain", "domain/query", "domain/retention"},
 	"db/retention":           {"db/audit", "db/companies", "db/pg", "domain", "domain/retention"},
 	"db/companies":           {"db/pg", "domain"},
-	"db/usage":               {"db/audit", "db/companies", "db/pg", "db/retention", "domain", "domain/ascii", "domain/upstream", "internal/flight"},
+	"db/usage":               {"db/audit", "db/companies", "db/keyset", "db/pg", "db/retention", "domain", "domain/ascii", "domain/query", "domain/upstream", "internal/flight"},
 	"db":                     {"db/access", "db/announce", "db/audit", "db/companies", "db/delivery", "db/imported", "db/keyset", "db/pg", "db/silence", "db/source", "db/usage", "db/webhook", "domain", "domain/ascii", "domain/condition", "domain/query", "domain/retention", "domain/source"},
 	"db/delivery":            {"db/keyset", "db/pg", "domain", "domain/query", "domain/webhook"},
 	"db/source":              {"db/audit", "db/companies", "db/imported", "db/keyset", "db/pg", "domain", "domain/query", "domain/source", "internal/seal"},
