@@ -12,17 +12,25 @@ import (
 // DemoToken makes an access token of the demo company.
 type DemoToken func(ctx context.Context) (token string, expires time.Time, err error)
 
+// offer is what a server offers to the page.
+type offer struct {
+	Demo bool `json:"demo"`
+	// PublicURL is where clients reach the server; missing when that is not configured.
+	PublicURL string `json:"publicUrl,omitempty"`
+}
+
 // Offers returns the handlers that answer what this server offers to the page, by
-// their exact paths: /page.json and, when demo is not nil, /demo-token. A nil
-// demo is what every server but one in demo mode has.
-func Offers(demo DemoToken) map[string]http.Handler {
+// their exact paths: /page.json and, when demo is not nil, /demo-token. publicURL is
+// where clients reach the server; it may be empty. A nil demo is what every server but
+// one in demo mode has.
+func Offers(publicURL string, demo DemoToken) map[string]http.Handler {
 	handlers := map[string]http.Handler{
 		"/page.json": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {
 				wrongMethod(w, r)
 				return
 			}
-			answer(w, http.StatusOK, map[string]bool{"demo": demo != nil && isLocal(r)})
+			answer(w, http.StatusOK, offer{Demo: demo != nil && isLocal(r), PublicURL: publicURL})
 		}),
 	}
 	if demo != nil {

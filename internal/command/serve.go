@@ -352,6 +352,6 @@ func (s *Serve) page(pool *sqlx.DB) (map[string]http.Handler, error) {
 			return string(grant.Token), grant.ExpiresAt, nil
 		}
 	}
-	maps.Copy(files, web.Offers(demo))
+	maps.Copy(files, web.Offers(strings.TrimRight(s.PublicURL, "/"), demo))
 	return files, nil
 }
