@@ -200,6 +200,24 @@ export const groups: { name: string; examples: Example[] }[] = [
         variables: (timeZone) => ({ ...lastDays(30, timeZone), by: 'GROUP' }),
       },
       {
+        name: 'Usage by source',
+        about: 'The shares of carriers, of at most 31 days',
+        needs: ['VIEW_STATISTICS_OVERVIEW'],
+        query: `query UsageBySource($from: DateTime, $to: DateTime) {
+  company {
+    usage(start: $from, end: $to) {
+      breakdown(by: SOURCE, first: 25) {
+        value
+        mobileTerminated
+        mobileOriginated
+      }
+    }
+  }
+}
+`,
+        variables: (timeZone) => lastDays(7, timeZone),
+      },
+      {
         name: 'This period against the last',
         about: 'Both totals side by side',
         needs: ['VIEW_STATISTICS_OVERVIEW'],

@@ -29,12 +29,14 @@ export class Problem extends Error {
     readonly code: string,
     message: string,
     readonly requestId?: string,
+    /** Which part of the input is at fault, such as profile.fields[2].expression. */
+    readonly field?: string,
   ) {
     super(message);
   }
 
   static of(error: GraphError): Problem {
-    return new Problem(error.extensions?.code ?? '', error.message, error.extensions?.requestId);
+    return new Problem(error.extensions?.code ?? '', error.message, error.extensions?.requestId, error.extensions?.field);
   }
 
   get title(): string {

@@ -67,7 +67,10 @@ export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> 
   );
   const key = useRef<unknown[]>([]);
   key.current = [query, variables];
-  const reload = useCallback(() => void cancelFirstReads(key.current).then(() => refetch()), [refetch]);
+  const reload = useCallback(() => {
+    // Unlike mounting, refetch does not look at enabled.
+    if (key.current[0] !== null) void cancelFirstReads(key.current).then(() => refetch());
+  }, [refetch]);
   return {
     data: isPlaceholderData || error ? undefined : data?.data,
     former: isPlaceholderData ? data?.data : undefined,

@@ -83,7 +83,7 @@ function Whole({ group }: { group: Group }) {
         <Tile name="Online now" n={group.online?.totalCount} href={members({ state: 'online' })} />
         <Tile name="Barred" n={group.barred?.totalCount} href={members({ state: 'barred' })} />
       </ul>
-      {usage && <GroupUsage of={usage} name={name} />}
+      {usage && <GroupUsage of={usage} name={name} subject={{ groupId }} />}
       <div className="columns">
         {usage?.topSubscribers && (
           <Panel id="top" title="Most usage" aside={<a href={members({ order: 'DATA_USAGE.DESC' })}>All members</a>}>

@@ -1,9 +1,11 @@
 import { useMemo } from 'react';
 import { Plot } from '../chart/Plot';
+import { periodSpan } from '../format/span';
 import { bytes, count, useSystem } from '../format/units';
 import { type Point, past, stacked, timesOf } from '../overview/usage';
 import { Empty, Panel } from '../shell/parts';
-import { useZone } from '../shell/viewer';
+import { useViewer, useZone } from '../shell/viewer';
+import { BySource, soFar, type UsageSubject } from '../sources/UsageBySource';
 
 export interface Usage {
   totals: { total: string; mobileOriginated: string; mobileTerminated: string; sessions: string } | null;
@@ -12,8 +14,9 @@ export interface Usage {
 }
 
 /** The usage of a group or of a tag by the days of this billing period. */
-export function GroupUsage({ of: { totals, series, previous }, name }: { of: Usage; name: string }) {
+export function GroupUsage({ of: { totals, series, previous }, name, subject }: { of: Usage; name: string; subject: UsageSubject }) {
   const timeZone = useZone();
+  const { company: { currentPeriod } } = useViewer();
   useSystem();
   const drawn = useMemo(() => {
     const points = past(series);
@@ -27,6 +30,7 @@ export function GroupUsage({ of: { totals, series, previous }, name }: { of: Usa
         <>
           {totals && <p><strong>{bytes(total)}</strong> <span className="hint">· {bytes(totals.mobileTerminated)} received, {bytes(totals.mobileOriginated)} sent, {count(totals.sessions)} sessions{before > 0 && ` · ${bytes(before)} in the whole period before`}</span></p>}
           {series && <Plot label={`Usage of ${name} by day: ${bytes(total)} in this period.`} times={drawn.times} series={drawn.series} bytes timeZone={timeZone} height={220} />}
+          <BySource of={subject} span={soFar(periodSpan(currentPeriod))} />
         </>
       )}
     </Panel>

@@ -7,11 +7,10 @@ import { useMay, useViewer } from '../shell/viewer';
 
 const query = graphql(`
   query FirstSteps {
-    company { fleet { total } usageSources { source } }
+    company { fleet { total } usageSources(first: 1) { nodes { source } } }
     subscribers(first: 1) { nodes { physicalId } }
     recipients(first: 1) { nodes { mails(limit: 1) { deliveryId } } totalCount }
     alerts(first: 0) { totalCount }
-    conditionAlerts(first: 0) { totalCount }
     users(first: 0) { totalCount }
     accessKeys(first: 0) { totalCount }
   }

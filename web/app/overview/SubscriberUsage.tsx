@@ -1,11 +1,12 @@
 import { useMemo, useState } from 'react';
 import { Bars } from '../chart/Bars';
 import { Plot } from '../chart/Plot';
-import { lastDays, lastHours, lastMonths, type Span } from '../format/span';
+import { lastDays, lastHours, lastMonths, periodSpan, type Span } from '../format/span';
 import { bytes, count, useSystem } from '../format/units';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
-import { useMay, useZone } from '../shell/viewer';
+import { useMay, useViewer, useZone } from '../shell/viewer';
+import { BySource, soFar } from '../sources/UsageBySource';
 import { CSVButton } from './CSVButton';
 import type { Subscriber } from './subscriber';
 import { type Point, past, point, rowsOf, stacked, timesOf, type Totals, totals } from './usage';
@@ -31,9 +32,15 @@ interface Answer {
   subscriber: { usage: Usage | null } | null;
 }
 
-const spanned = ({ from, to }: Span, interval: 'HOUR' | 'DAY' | 'MONTH') => ({ start: from, end: to, interval });
+interface Variables {
+  start?: string;
+  end?: string;
+  interval: 'HOUR' | 'DAY' | 'MONTH';
+}
 
-const spans: { name: string; variables: (timeZone: string) => object }[] = [
+const spanned = ({ from, to }: Span, interval: Variables['interval']): Variables => ({ start: from, end: to, interval });
+
+const spans: { name: string; variables: (timeZone: string) => Variables }[] = [
   { name: '24 hours', variables: () => spanned(lastHours(24), 'HOUR') },
   { name: '7 days', variables: (timeZone) => spanned(lastDays(7, timeZone), 'HOUR') },
   { name: '30 days', variables: (timeZone) => spanned(lastDays(30, timeZone), 'DAY') },
@@ -48,6 +55,7 @@ export function SubscriberUsage({ subscriber }: { subscriber: Subscriber }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
   const [at, setAt] = useState(2);
   const timeZone = useZone();
+  const { company: { currentPeriod } } = useViewer();
   const { name, variables } = useMemo(() => ({ name: spans[at]!.name, variables: spans[at]!.variables(timeZone) }), [at, timeZone]);
   const asked = useAsk<Answer>(may ? query : null, { physicalId: subscriber.physicalId, ...variables });
   const usage = asked.data && usageOf(asked.data);
@@ -65,7 +73,12 @@ export function SubscriberUsage({ subscriber }: { subscriber: Subscriber }) {
     <Panel id="usage" title="Usage" aside={may && tools}>
       {may ? (
         <Answered asked={asked} of={usageOf} label="Adding up usage" rows={6}>
-          {(usage) => <Chart usage={usage} span={name} />}
+          {(usage) => (
+            <>
+              <Chart usage={usage} span={name} />
+              {usage.totals?.total !== '0' && <BySource of={{ physicalId: subscriber.physicalId }} span={variables.start && variables.end ? { from: variables.start, to: variables.end } : soFar(periodSpan(currentPeriod))} />}
+            </>
+          )}
         </Answered>
       ) : (
         <Empty>{subscriber.dataUsage !== null && `${bytes(subscriber.dataUsage)} in this billing period. `}You need the permission View Statistics Overview to see its course.</Empty>

@@ -48,6 +48,12 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
   operation: { title: 'Operation', place: 'Operations', view: part(() => import('../operations/OperationPage')) },
   audit: { title: 'Audit', place: 'Audit', view: part(() => import('../audit/Audit')) },
   sources: { title: 'Sources', place: 'Sources', view: part(() => import('../sources/Sources')) },
+  connect: { title: 'Connect', place: 'Sources', view: part(() => import('../sources/Connect')) },
+  connectBy: { title: 'Connect', place: 'Sources', view: part(() => import('../sources/Connect')) },
+  source: { title: (id) => `Source ${id}`, place: 'Sources', view: part(() => import('../sources/SourcePage')) },
+  sourceProfiles: { title: 'Profiles', place: 'Sources', view: part(() => import('../sources/Profiles')) },
+  newSourceProfile: { title: 'New profile', place: 'Sources', view: part(() => import('../sources/ProfilePage')) },
+  sourceProfile: { title: (id) => `Profile ${id}`, place: 'Sources', view: part(() => import('../sources/ProfilePage')) },
 };
 
 /** The page: a bar, and the view that the address names. */

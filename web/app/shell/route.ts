@@ -27,6 +27,12 @@ const places = {
   operation: 'operations/:',
   audit: 'audit',
   sources: 'sources',
+  connect: 'sources/connect',
+  connectBy: 'sources/connect/:',
+  source: 'sources/named/:',
+  sourceProfiles: 'sources/profiles',
+  newSourceProfile: 'sources/new-profile',
+  sourceProfile: 'sources/profiles/:',
   explore: 'explore',
 } as const;
 

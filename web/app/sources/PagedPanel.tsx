@@ -28,17 +28,19 @@ interface PagedPanelProps<D, T> {
   empty: ReactNode;
   /** After how many seconds the list is read again while it is looked at. */
   refreshed: number;
+  /** What can be done with the whole list. */
+  action?: ReactNode;
 }
 
 /** A table of a connection, page by page. */
-export function PagedPanel<D, T>({ id, title, query, variables, of, columns, row, empty, refreshed }: PagedPanelProps<D, T>) {
+export function PagedPanel<D, T>({ id, title, query, variables, of, columns, row, empty, refreshed, action }: PagedPanelProps<D, T>) {
   const [part, setPart] = useState<Record<string, unknown>>({ first: pageLength });
   const asked = useAsk<D>(query, { ...variables, ...part });
   useRefreshed(asked, refreshed);
   const page = asked.data === undefined ? undefined : of(asked.data);
   const total = page?.totalCount;
   return (
-    <Panel id={id} title={title} aside={typeof total === 'number' && <span className="hint">{count(total)}</span>}>
+    <Panel id={id} title={title} aside={<span className="row">{typeof total === 'number' && <span className="hint">{count(total)}</span>}{action}</span>}>
       <Answered asked={asked} of={of} label={`Reading ${title.toLowerCase()}`}>
         {({ nodes, pageInfo }) => nodes.length === 0 ? <Empty>{pageInfo.hasPreviousPage ? 'Nothing is left on this page.' : empty}</Empty> : (
           <div className="table-scroll" role="region" aria-label={`Table of ${title.toLowerCase()}`} tabIndex={0}>
@@ -77,7 +79,7 @@ export function Pager({ of, page, length, words: [before, after], turn }: PagerP
 }
 
 /** Reads the answer again now and then, while the page can be seen. */
-function useRefreshed({ reload }: Asked<unknown>, seconds: number) {
+export function useRefreshed({ reload }: Asked<unknown>, seconds: number) {
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), seconds * 1_000);
     return () => clearInterval(timer);

@@ -1,7 +1,10 @@
-import { useMay, useViewer } from '../shell/viewer';
 import { Empty } from '../shell/parts';
+import { useMay, useViewer } from '../shell/viewer';
 import { Elements } from './Elements';
+import { Frame } from './Frame';
 import { Rejects } from './Rejects';
+import { SourceList } from './SourceList';
+import { UsageBySource } from './UsageBySource';
 import { Waiting } from './Waiting';
 
 /** Where usage comes from, and what became of it. */
@@ -9,11 +12,12 @@ export default function Sources({ params }: { params: URLSearchParams }) {
   const { isRestricted } = useViewer();
   const may = useMay('VIEW_STATISTICS_OVERVIEW');
   return (
-    <div className="page">
-      <div className="heading"><h1>Sources</h1></div>
-      {may ? <Elements some={params.get('late') === '1'} /> : <Empty>You need the permission View Statistics Overview to see where usage comes from.</Empty>}
+    <Frame current="sources">
+      {may && !isRestricted && <SourceList />}
+      {may ? <UsageBySource /> : <Empty>You need the permission View Statistics Overview to see where usage comes from.</Empty>}
+      {may && <Elements some={params.get('late') === '1'} />}
       {may && !isRestricted && <Waiting />}
       {may && !isRestricted && <Rejects />}
-    </div>
+    </Frame>
   );
 }

@@ -39,7 +39,7 @@ export default function TagPage({ id: name }: { id: string }) {
             <div><h1>{tag.name}</h1><p className="hint">Tag</p></div>
             <a className="button" href={toSubscribers({ tag: tag.name })}>{tag.numberOfSubscribers === null ? 'Subscribers' : `${count(tag.numberOfSubscribers)} subscriber${tag.numberOfSubscribers === 1 ? '' : 's'}`}</a>
           </div>
-          {tag.usage && <GroupUsage of={tag.usage} name={tag.name} />}
+          {tag.usage && <GroupUsage of={tag.usage} name={tag.name} subject={{ name: tag.name }} />}
           {tag.usage?.topSubscribers && (
             <Panel id="top" title="Most usage" aside={<a href={toSubscribers({ tag: tag.name, order: 'DATA_USAGE.DESC' })}>All that carry it</a>}>
               {tag.usage.topSubscribers.length === 0 ? <Empty>None of them has used data.</Empty> : (

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useDo } from '../graph/use';
 import { Failure, Panel } from '../shell/parts';
+import { copyText } from './Copy';
 
 interface Props {
   title: string;
@@ -16,7 +17,7 @@ interface Props {
 export function Secret({ title, facts, copies, close, children }: Props) {
   const [copied, setCopied] = useState(false);
   const copy = useDo(async () => {
-    await navigator.clipboard.writeText(Object.values(facts).join(' '));
+    await copyText(Object.values(facts).join(' '));
     setCopied(true);
   });
   return (

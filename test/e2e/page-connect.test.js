@@ -1,0 +1,329 @@
+// A carrier, files, a gateway and a program are connected from the page.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { promisify } from 'node:util';
+import { base, enter, graph } from './browser.js';
+import { account, interim } from './radius.js';
+import { accessible, countClicks, pageTests } from './tab.js';
+
+const inTab = pageTests();
+const run = promisify(execFile);
+let folder, iccid, subscriber;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'connect-'));
+  const { nodes: [first] } = (await graph('{ subscribers(first: 1, filter: {kind: {eq: CELLULAR}, isActive: {eq: true}}) { nodes { physicalId } } }')).subscribers;
+  iccid = subscriber = first.physicalId;
+});
+after(() => rm(folder, { recursive: true }));
+
+const began = new Date(Math.floor(Date.now() / 1000) * 1000 - 20 * 60_000);
+const time = (minutes) => new Date(began.getTime() + minutes * 60_000).toISOString().replace('.000', '');
+
+/** A usage record as 1NCE's Data Streamer posts it. */
+const usage = (id, more = {}) => ({
+  id, imsi: '901405100000001', sim: { iccid, msisdn: '882285100000001', id: 123456 }, start_timestamp: time(0), end_timestamp: time(10),
+  operator: { id: 2, name: 'T-Mobile', mnc: '01', country: { id: 74, mcc: '262', name: 'Germany' } }, traffic_type: { id: 5, description: 'Data' }, volume: { total: 1.75, tx: 1.5, rx: 0.25 }, ...more,
+});
+const streamed = (first) => JSON.stringify([usage(first), usage(first + 1), { id: first + 2, traffic_type: { id: 6, description: 'SMS' }, volume: { total: 1, tx: 1, rx: 0 } }, { id: first + 3, traffic_type: { id: 5 }, volume: { tx: 1, rx: 1 } }]);
+
+const source = (name, fields) => graph(`query ($name: String!) { source(by: {name: $name}) { ${fields} } }`, { name }).then(({ source }) => source);
+
+async function create(name, profileName = '1nce') {
+  const { createSource: made } = await graph('mutation ($input: CreateSourceInput!) { createSource(input: $input) { secret source { path } } }', { input: { name, profileName, authentication: 'BASIC' } });
+  return { ...made, post: (body, secret = made.secret) => fetch(base + made.source.path, { method: 'POST', body, headers: { authorization: `Basic ${Buffer.from(`any:${secret}`).toString('base64')}` } }) };
+}
+
+/** Runs a command that the page shows, where a file of records lies. */
+async function shell(command, env = {}) {
+  const { stdout } = await run('/bin/sh', ['-c', command], { cwd: folder, env: { PATH: process.env.PATH, ...env } });
+  return stdout;
+}
+
+const copied = (tab, label) => tab.getByRole('group', { name: label, exact: true }).textContent();
+
+async function until(what, holds) {
+  for (let tries = 0; !(await holds()); tries++) {
+    assert.ok(tries < 300, what);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+inTab('a carrier is connected in four clicks: its sample is mapped, its address and secret are copied, and its first records arrive', async (tab) => {
+  await enter(tab, '#/sources');
+  const clicks = await countClicks(tab);
+  await tab.getByRole('main').getByRole('link', { name: 'Connect', exact: true }).click();
+  await tab.getByRole('link', { name: /^Carrier's webhook/ }).click();
+  await tab.getByLabel('Profile', { exact: true }).selectOption('1nce');
+  await tab.getByLabel('A sample of what it sends').fill(streamed(100));
+  await tab.getByText('2 of 4 would be booked, 1 left out, 1 cannot be used.').waitFor();
+  const mapped = tab.getByRole('region', { name: 'Table of the sample' }).getByRole('row');
+  assert.match(await mapped.nth(1).textContent(), new RegExp(`booked${iccid}.*250\\skB1\\.50?\\sMB`));
+  assert.match(await mapped.nth(3).textContent(), /left out/);
+  assert.match(await mapped.nth(4).textContent(), /rejected/);
+  assert.equal(await tab.getByLabel('Name', { exact: true }).inputValue(), '1nce');
+  await tab.getByLabel('Name', { exact: true }).fill('1nce-page');
+  await tab.getByRole('button', { name: 'Create the source' }).click();
+  await tab.getByRole('button', { name: 'Copy secret' }).click();
+  assert.equal(await clicks(), 4);
+
+  const secret = await copied(tab, 'Secret');
+  assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), secret);
+  const { path } = await source('1nce-page', 'path');
+  assert.equal(await copied(tab, 'Address'), base + path);
+  await tab.getByText('Waiting for the first records').waitFor();
+
+  await writeFile(join(folder, 'records.json'), streamed(200));
+  assert.deepEqual(JSON.parse(await shell(await copied(tab, 'A test with curl'))), { accepted: 2, duplicates: 0, rejected: 1, skipped: 1, waiting: 0 });
+  await tab.getByText('2 accepted, 1 rejected, 1 left out').waitFor();
+  await tab.getByRole('list', { name: 'Rejected records' }).getByText('rejected').waitFor();
+
+  await tab.getByRole('button', { name: 'Hide the secret' }).click();
+  assert.equal(await tab.getByText(secret).count(), 0);
+  assert.match(await copied(tab, 'A test with curl'), /-u any:SECRET /);
+  await tab.getByRole('link', { name: 'Usage by source' }).click();
+  const shares = tab.getByRole('list', { name: 'Usage by source' });
+  await shares.getByText('1nce-page').waitFor();
+  assert.match(await shares.getByRole('listitem').filter({ hasText: '1nce-page' }).textContent(), /1nce-page .*%.*3\.50?\sMB/);
+  await tab.getByRole('row').filter({ hasText: '1nce-page' }).getByText('active').waitFor();
+  await tab.getByRole('button', { name: '31 days' }).click();
+  await shares.getByText('1nce-page').waitFor();
+});
+
+inTab('each way to authenticate is shown as a command that works', async (tab) => {
+  for (const [value, name] of [['BEARER', 'by-bearer'], ['SIGNATURE', 'by-signature']]) {
+    await enter(tab, '#/sources/connect/webhook');
+    await tab.getByLabel('Profile', { exact: true }).selectOption('1nce');
+    await tab.getByLabel('Name', { exact: true }).fill(name);
+    await tab.getByLabel('It authenticates by').selectOption(value);
+    if (value === 'SIGNATURE') await tab.getByLabel('Header of the signature').fill('X-Carrier-Signature');
+    await tab.getByRole('button', { name: 'Create the source' }).click();
+    await tab.getByRole('group', { name: 'A test with curl' }).waitFor();
+    await writeFile(join(folder, 'records.json'), JSON.stringify([usage(value === 'BEARER' ? 301 : 302)]));
+    assert.equal(JSON.parse(await shell(await copied(tab, 'A test with curl'))).accepted, 1);
+  }
+});
+
+inTab('a profile is written for a sample of CSV, and files are read by it', async (tab) => {
+  await enter(tab, '#/sources/connect/files');
+  await tab.getByLabel('Profile', { exact: true }).selectOption('Write one for my sample');
+  await tab.getByText('Say where the fields are').or(tab.getByText('Write a name for the profile.')).waitFor();
+  const csv = (volume) => `ICCID;Start;kB\n${iccid};${time(3).slice(0, 16).replace('T', ' ')};${volume}\n`;
+  await tab.getByLabel('A sample of what it sends').fill(csv('1,5'));
+  assert.equal(await tab.getByLabel('Expression of Start').inputValue(), 'r.Start');
+  await tab.getByLabel('Name of the profile').fill('mvno');
+  await tab.getByText('1 cannot be used').waitFor();
+  await tab.getByLabel(/^Date formats/).fill('yyyy-MM-dd HH:mm');
+  await tab.getByLabel('Expression of Volume without direction').fill('r.kB.replace(');
+  await tab.locator('[aria-label="Expression of Volume without direction"][aria-invalid="true"]').waitFor();
+  await tab.getByLabel('Expression of Volume without direction').fill('r.kB.replace(",", ".")');
+  await tab.getByText('1 of 1 would be booked.').waitFor();
+  await tab.getByRole('link', { name: 'Connect', exact: true }).click();
+  const question = tab.getByRole('dialog', { name: 'Discard what you typed?' });
+  await question.getByRole('button', { name: 'Keep editing' }).click();
+  assert.equal(await tab.getByLabel('Name of the profile').inputValue(), 'mvno');
+
+  await tab.getByLabel('Name', { exact: true }).fill('mvno files');
+  await tab.getByRole('button', { name: 'Create the source' }).click();
+  const upload = await copied(tab, 'A file over HTTP');
+  assert.match(await copied(tab, 'The folder, and the server that watches it'), /mkdir -p '\/srv\/drop\/demo\/mvno files'/);
+  await writeFile(join(folder, 'records.csv'), csv('2,5'));
+  assert.deepEqual(JSON.parse(await shell(upload, { TOKEN: process.env.SIMGRAPH_TOKEN })), { accepted: 1, duplicates: 0, rejected: 0, skipped: 0, waiting: 0 });
+  await tab.getByText('1 accepted').waitFor();
+});
+
+inTab('a gateway is connected by a command, and its first packet is seen', async (tab) => {
+  await enter(tab, '#/sources/connect/radius');
+  await tab.getByText('Write a name to see what arrives.').waitFor();
+  await tab.waitForTimeout(2_500); // nothing is asked before there is a name
+  await tab.getByLabel('Addresses that it sends from').fill('10.1.0.0/33');
+  await tab.getByText('Write an address, or a network such as 10.1.0.0/16.').waitFor();
+  await tab.getByLabel('Addresses that it sends from').fill('127.0.0.1/32');
+  await tab.getByLabel('Name of the gateway').fill('e2e');
+  assert.equal(await copied(tab, 'Command'), 'simgraph radius client add e2e --network 127.0.0.1/32 --company demo');
+  await account(interim, { session: 'connect', imsi: '999990000000077', seconds: 60, sent: 5_000, address: '10.99.1.2' });
+  await tab.getByRole('list', { name: 'What has arrived' }).getByText('e2e-gateway').waitFor();
+});
+
+inTab('a program sends records by the commands that are shown', async (tab) => {
+  const { createAccessKey: { secret, accessKey } } = await graph('mutation ($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }', {
+    input: { userEmail: (await graph('{ viewer { email } }')).viewer.email, scope: { permissions: ['RECORD_USAGE'] }, lifetimeDays: 1, name: 'Connected program' },
+  });
+  await enter(tab, '#/sources/connect/program');
+  await tab.getByLabel('Name of the source').fill('my meter');
+  const token = (await copied(tab, 'A token, by the key')).split('\n')[1];
+  const [byStream, byGraph] = [await copied(tab, 'Records, one a line, in a stream of any length'), await copied(tab, 'The same by GraphQL, at most 1,000 at once')];
+  const answer = await shell(`${token}\n${byStream}\n${byGraph}`, { KEY: accessKey.accessKeyId, SECRET: secret });
+  assert.match(answer, /ACCEPTED|accepted/);
+  assert.match(answer, /"status":"DUPLICATE"/);
+  await tab.getByRole('list', { name: 'What has arrived' }).getByText('my meter').waitFor();
+});
+
+inTab('another account is taken over by a command', async (tab) => {
+  await enter(tab, '#/sources/connect');
+  await tab.getByRole('link', { name: /^Another account/ }).click();
+  await tab.getByLabel('Address of the other server').fill('https://other.example');
+  assert.equal(await copied(tab, 'Command'), 'simgraph move --from https://other.example --key-file key.txt --company demo');
+});
+
+inTab('a source is paused, gets a new secret and another profile, its rejects are read again, and it is deleted', async (tab) => {
+  const { post, secret } = await create('1nce-run');
+  assert.equal((await post(JSON.stringify([usage(401), { ...usage(402), sim: {} }]))).status, 200);
+  await enter(tab, '#/sources');
+  await tab.getByRole('link', { name: '1nce-run' }).click();
+  await tab.getByRole('heading', { level: 1, name: /1nce-run active/ }).waitFor();
+  await tab.getByRole('button', { name: 'Pause' }).click();
+  await tab.getByRole('heading', { level: 1, name: /1nce-run paused/ }).waitFor();
+  assert.equal((await post('[]')).status, 503);
+  await tab.getByRole('button', { name: 'Resume' }).click();
+  await tab.getByRole('heading', { level: 1, name: /1nce-run active/ }).waitFor();
+
+  await tab.getByRole('button', { name: 'New secret' }).click();
+  await tab.getByRole('dialog').getByRole('button', { name: 'Make a new secret' }).click();
+  const shown = tab.getByRole('region', { name: 'The secret of 1nce-run' });
+  const next = await shown.locator('dd').textContent();
+  for (const one of [secret, next]) assert.equal((await post('[]', one)).status, 200);
+  await shown.getByRole('button', { name: 'Done' }).click();
+  assert.equal(await tab.getByText(next).count(), 0);
+  await tab.getByText('Secret before').waitFor();
+
+  const rejects = tab.getByRole('region', { name: 'Rejected records', exact: true });
+  await rejects.getByRole('button', { name: /^Show the record/ }).click();
+  await tab.getByRole('dialog').getByText('"imsi": "901405100000001"').waitFor();
+  await tab.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+
+  // The profile is mended under a name of its own, and the source gets it.
+  await tab.getByRole('link', { name: '1nce', exact: true }).click();
+  await tab.getByRole('heading', { level: 1, name: /1nce ready/ }).waitFor();
+  await tab.getByRole('link', { name: 'Profiles' }).click();
+  await tab.getByRole('link', { name: 'New profile' }).click();
+  await tab.getByLabel('A sample of what it sends').fill(JSON.stringify([usage(1)]));
+  await tab.getByLabel('Name of the profile').fill('1nce by number');
+  await tab.getByLabel('Expression of ICCID or physicalId').fill(`"${iccid}"`);
+  await tab.getByRole('button', { name: 'Add a field' }).click();
+  await tab.getByRole('button', { name: 'Remove IMSI' }).click();
+  await tab.getByLabel('Volumes are in').selectOption('MB');
+  await tab.getByText('1 of 1 would be booked.').waitFor();
+  await tab.getByRole('button', { name: 'Save as a new version' }).click();
+  await tab.getByRole('heading', { level: 1, name: /1nce by number version 1/ }).waitFor();
+  await tab.goto(`${base}/#/sources/named/1nce-run`);
+  await tab.getByRole('button', { name: 'Edit' }).click();
+  const dialog = tab.getByRole('dialog', { name: 'Edit 1nce-run' });
+  await dialog.getByLabel('Profile').selectOption('1nce by number');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await tab.getByRole('link', { name: '1nce by number' }).waitFor();
+  await rejects.getByRole('button', { name: 'Read again' }).click();
+  await tab.getByText('Read again: 1 accepted.').waitFor();
+  await rejects.getByText('No record was rejected.').waitFor();
+
+  await tab.getByRole('link', { name: '1nce by number' }).click();
+  await tab.getByText('Read by: 1nce-run.').waitFor();
+  await tab.getByLabel('For whom').fill('Cards whose ICCID is missing');
+  await tab.getByRole('button', { name: 'Save as a new version' }).click();
+  await tab.getByRole('heading', { level: 1, name: /1nce by number version 2/ }).waitFor();
+  await tab.getByRole('button', { name: 'Take up version 1' }).click();
+  assert.equal(await tab.getByLabel('For whom').inputValue(), '');
+  await tab.getByRole('button', { name: 'Reset' }).click();
+  await tab.getByRole('button', { name: 'Delete' }).click();
+  await tab.getByRole('dialog').getByRole('button', { name: 'Delete the profile' }).click();
+  await tab.getByRole('dialog').getByRole('alert').waitFor();
+  await tab.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click();
+
+  await tab.goto(`${base}/#/sources/named/1nce-run`);
+  await tab.getByRole('button', { name: 'Delete' }).click();
+  await tab.getByRole('dialog').getByRole('button', { name: 'Delete the source' }).click();
+  await tab.getByRole('region', { name: 'Carriers and platforms', exact: true }).waitFor();
+  await until('the source is deleted', async () => (await source('1nce-run', 'name')) === null);
+  assert.equal((await post('[]', next)).status, 401);
+});
+
+inTab('usage by source says its bound of 31 days', async (tab) => {
+  const { post } = await create('1nce-year');
+  assert.equal((await post(JSON.stringify([usage(501)]))).status, 200);
+  await enter(tab, `#/subscribers/${subscriber}`);
+  const panel = tab.getByRole('region', { name: 'Usage', exact: true });
+  await panel.getByRole('button', { name: 'A year' }).click();
+  await panel.getByText('By source', { exact: true }).click();
+  await panel.getByText('Of the last 31 days: usage by source can be read for no longer at once.').waitFor();
+  await panel.getByRole('list', { name: 'Usage by source' }).getByText('1nce-year').waitFor();
+  await panel.getByRole('button', { name: '7 days' }).click();
+  await panel.getByRole('list', { name: 'Usage by source' }).getByText('1nce-year').waitFor();
+  assert.equal(await panel.getByText('Of the last 31 days').count(), 0);
+});
+
+inTab('who may not connect sees no action, and users of groups only no sources', async (tab) => {
+  await create('1nce-hidden');
+  const sign = async (email, scope) => {
+    await graph('mutation ($input: CreateUserInput!) { createUser(input: $input) { user { email } } }', { input: { email, scope, permissions: ['VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER', ...(email.startsWith('groups') ? ['RECORD_USAGE'] : [])] } });
+    const { createAccessKey: { secret, accessKey } } = await graph('mutation ($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }', { input: { userEmail: email, scope: { permissions: ['VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER', ...(email.startsWith('groups') ? ['RECORD_USAGE'] : [])] }, lifetimeDays: 1, name: email } });
+    const response = await fetch(`${base}/oauth/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials' }), headers: { authorization: `Basic ${Buffer.from(`${accessKey.accessKeyId}:${secret}`).toString('base64')}` } });
+    return (await response.json()).access_token;
+  };
+  const reader = await sign('reader-of-sources@demo.example', { all: true });
+  await enter(tab, '#/sources', reader);
+  await tab.getByRole('row').filter({ hasText: '1nce-hidden' }).waitFor();
+  assert.equal(await tab.getByRole('link', { name: 'Connect', exact: true }).count(), 0);
+  await tab.getByRole('link', { name: '1nce-hidden' }).click();
+  await tab.getByRole('heading', { level: 1, name: /1nce-hidden/ }).waitFor();
+  await tab.getByRole('region', { name: 'Rejected records', exact: true }).getByText('No record was rejected.').waitFor();
+  assert.deepEqual(await tab.getByRole('main').getByRole('button').allTextContents(), []);
+  await tab.goto(`${base}/#/sources/profiles/1nce`);
+  await tab.getByLabel('Expression of Id of the record').waitFor();
+  assert.equal(await tab.getByRole('main').getByRole('button').count(), 0);
+  for (const place of ['connect', 'connect/webhook', 'connect/radius']) {
+    await tab.goto(`${base}/#/sources/${place}`);
+    await tab.getByText(/^Only users of the whole company/).waitFor();
+  }
+
+  const { nodes: [{ groupId }] } = (await graph('{ groups(first: 1) { nodes { groupId } } }')).groups;
+  const restricted = await sign('groups-of-sources@demo.example', { groupIds: [groupId] });
+  await enter(tab, '#/sources', restricted);
+  await tab.getByRole('heading', { name: 'Usage by source' }).waitFor();
+  assert.equal(await tab.getByText('Carriers and platforms').count(), 0);
+  assert.equal(await tab.getByRole('link', { name: 'Connect', exact: true }).count(), 0);
+  for (const place of ['named/1nce-hidden', 'profiles', 'profiles/1nce', 'new-profile', 'connect/webhook']) {
+    await tab.goto(`${base}/#/sources/${place}`);
+    await tab.getByText(/^Only users of the whole company/).waitFor();
+  }
+});
+
+for (const [name, options] of Object.entries({ light: { colorScheme: 'light' }, dark: { colorScheme: 'dark' }, phone: { viewport: { width: 390, height: 844 } } })) {
+  inTab(`connecting is accessible: ${name}`, async (tab) => {
+    const { post } = await create(`axe-${name}`);
+    await post(JSON.stringify([usage(name.length + 600), { ...usage(700), sim: {} }]));
+    const check = async (what) => {
+      await accessible(tab, what);
+      if (options.viewport) assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), options.viewport.width, what);
+    };
+    await enter(tab, '#/sources');
+    await tab.getByRole('list', { name: 'Usage by source' }).waitFor();
+    await check('the sources');
+    for (const [place, heading] of [['connect', 'Connect'], ['connect/radius', 'RADIUS gateway'], ['connect/account', 'Another account'], ['connect/program', 'By program'], ['profiles', 'Sources']]) {
+      await tab.goto(`${base}/#/sources/${place}`);
+      await tab.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await check(place);
+    }
+    await tab.goto(`${base}/#/sources/named/axe-${name}`);
+    await tab.getByRole('button', { name: /^Show the record/ }).waitFor();
+    for (const part of ['Address, and a test', 'Send files']) await tab.getByText(part, { exact: true }).click();
+    await check('a source');
+    await tab.goto(`${base}/#/sources/connect/webhook`);
+    await tab.getByLabel('Profile', { exact: true }).selectOption('1nce');
+    await tab.getByLabel('A sample of what it sends').fill(streamed(1));
+    await tab.getByRole('region', { name: 'Table of the sample' }).waitFor();
+    await tab.getByRole('button', { name: 'Change how it is read' }).click();
+    await check('a mapped sample');
+    await tab.getByRole('button', { name: 'Show record 1' }).click();
+    await check('a record of a sample');
+    await tab.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await tab.getByLabel('Name of the profile').fill(`axe-${name}-own`);
+    await tab.getByLabel('Name', { exact: true }).fill(`axe-made-${name}`);
+    await tab.getByRole('button', { name: 'Create the source' }).click();
+    await tab.getByText('Waiting for the first records').waitFor();
+    await check('a source that was made');
+  }, options);
+}

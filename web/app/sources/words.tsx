@@ -1,0 +1,47 @@
+import { count } from '../format/units';
+
+export interface Counts {
+  accepted: string;
+  duplicates: string;
+  waiting: string;
+  rejected: string;
+  skipped: string;
+}
+
+export const countText = 'accepted duplicates waiting rejected skipped';
+
+/** What can become of records, in the order in which it is shown. */
+export const results: [keyof Counts, string][] = [['accepted', 'Accepted'], ['duplicates', 'Duplicates'], ['waiting', 'Waiting'], ['rejected', 'Rejected'], ['skipped', 'Left out']];
+
+export const authentications = {
+  BASIC: 'HTTP Basic: the secret is the password', BEARER: 'Bearer: the secret is the token', SIGNATURE: 'Signature: HMAC-SHA256 of the body in a header',
+} as const;
+export type Authentication = keyof typeof authentications;
+
+/** The header of a signature where none is chosen. */
+export const usualHeader = 'X-Signature';
+
+/** Whether a source takes records. */
+export function State({ of: { pausedAt, receivedAt } }: { of: { pausedAt: string | null; receivedAt: string | null } }) {
+  if (pausedAt !== null) return <span className="badge lower">paused</span>;
+  return receivedAt === null ? <span className="badge">nothing yet</span> : <span className="badge good">active</span>;
+}
+
+/** Why a record cannot be used. Some reasons begin with the field. */
+export const Reason = ({ field, text }: { field: string | null; text: string }) => <>{field && !text.startsWith(field) && <><code>{field}</code>: </>}{text}</>;
+
+/** How often something came, such as "once". */
+export const timesInWords = (times: string): string => (times === '1' ? 'once' : `${count(times)} times`);
+
+/** What became of the records of a source. */
+export const CountTiles = ({ of }: { of: Counts }) => (
+  <ul className="tiles five" aria-label="What became of its records">
+    {results.map(([key, name]) => (
+      <li key={key} className="tile"><div><span className="tile-name">{name}</span><strong>{count(of[key])}</strong></div></li>
+    ))}
+  </ul>
+);
+
+/** The counts above zero in words, such as "2 accepted, 1 rejected". */
+export const countsInWords = (of: Counts): string =>
+  results.filter(([key]) => of[key] !== '0').map(([key, name]) => `${count(of[key])} ${name.toLowerCase()}`).join(', ') || 'no records';
