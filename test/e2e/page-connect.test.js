@@ -44,6 +44,8 @@ async function shell(command, env = {}) {
   return stdout;
 }
 
+const panelOf = (tab, name) => tab.getByRole('region', { name, exact: true });
+
 const copied = (tab, label) => tab.getByRole('group', { name: label, exact: true }).textContent();
 
 async function until(what, holds) {
@@ -127,6 +129,8 @@ inTab('a profile is written for a sample of CSV, and files are read by it', asyn
   await question.getByRole('button', { name: 'Keep editing' }).click();
   assert.equal(await tab.getByLabel('Name of the profile').inputValue(), 'mvno');
 
+  await tab.getByLabel('Or a file').setInputFiles({ name: 'usage.csv', mimeType: 'text/csv', buffer: Buffer.from(csv('1,5') + csv('2').split('\n')[1]) });
+  await tab.getByText('2 of 2 would be booked.').waitFor();
   await tab.getByLabel('Name', { exact: true }).fill('mvno files');
   await tab.getByRole('button', { name: 'Create the source' }).click();
   const upload = await copied(tab, 'A file over HTTP');
@@ -191,7 +195,7 @@ inTab('a source is paused, gets a new secret and another profile, its rejects ar
   assert.equal(await tab.getByText(next).count(), 0);
   await tab.getByText('Secret before').waitFor();
 
-  const rejects = tab.getByRole('region', { name: 'Rejected records', exact: true });
+  const rejects = panelOf(tab, 'Rejected records');
   await rejects.getByRole('button', { name: /^Show the record/ }).click();
   await tab.getByRole('dialog').getByText('"imsi": "901405100000001"').waitFor();
   await tab.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
@@ -236,7 +240,7 @@ inTab('a source is paused, gets a new secret and another profile, its rejects ar
   await tab.goto(`${base}/#/sources/named/1nce-run`);
   await tab.getByRole('button', { name: 'Delete' }).click();
   await tab.getByRole('dialog').getByRole('button', { name: 'Delete the source' }).click();
-  await tab.getByRole('region', { name: 'Carriers and platforms', exact: true }).waitFor();
+  await panelOf(tab, 'Carriers and platforms').waitFor();
   await until('the source is deleted', async () => (await source('1nce-run', 'name')) === null);
   assert.equal((await post('[]', next)).status, 401);
 });
@@ -245,7 +249,7 @@ inTab('usage by source says its bound of 31 days', async (tab) => {
   const { post } = await create('1nce-year');
   assert.equal((await post(JSON.stringify([usage(501)]))).status, 200);
   await enter(tab, `#/subscribers/${subscriber}`);
-  const panel = tab.getByRole('region', { name: 'Usage', exact: true });
+  const panel = panelOf(tab, 'Usage');
   await panel.getByRole('button', { name: 'A year' }).click();
   await panel.getByText('By source', { exact: true }).click();
   await panel.getByText('Of the last 31 days: usage by source can be read for no longer at once.').waitFor();
@@ -253,6 +257,10 @@ inTab('usage by source says its bound of 31 days', async (tab) => {
   await panel.getByRole('button', { name: '7 days' }).click();
   await panel.getByRole('list', { name: 'Usage by source' }).getByText('1nce-year').waitFor();
   assert.equal(await panel.getByText('Of the last 31 days').count(), 0);
+  const { groupId } = (await graph('query ($id: String!) { subscriber(by: {physicalId: $id}) { group { groupId } } }', { id: subscriber })).subscriber.group;
+  await tab.goto(`${base}/#/groups/${groupId}`);
+  await panelOf(tab, 'Usage this billing period').getByText('By source', { exact: true }).click();
+  await panelOf(tab, 'Usage this billing period').getByRole('list', { name: 'Usage by source' }).getByText('1nce-year').waitFor();
 });
 
 inTab('who may not connect sees no action, and users of groups only no sources', async (tab) => {
@@ -269,7 +277,7 @@ inTab('who may not connect sees no action, and users of groups only no sources',
   assert.equal(await tab.getByRole('link', { name: 'Connect', exact: true }).count(), 0);
   await tab.getByRole('link', { name: '1nce-hidden' }).click();
   await tab.getByRole('heading', { level: 1, name: /1nce-hidden/ }).waitFor();
-  await tab.getByRole('region', { name: 'Rejected records', exact: true }).getByText('No record was rejected.').waitFor();
+  await panelOf(tab, 'Rejected records').getByText('No record was rejected.').waitFor();
   assert.deepEqual(await tab.getByRole('main').getByRole('button').allTextContents(), []);
   await tab.goto(`${base}/#/sources/profiles/1nce`);
   await tab.getByLabel('Expression of Id of the record').waitFor();
@@ -315,6 +323,8 @@ for (const [name, options] of Object.entries({ light: { colorScheme: 'light' }, 
     await tab.getByLabel('Profile', { exact: true }).selectOption('1nce');
     await tab.getByLabel('A sample of what it sends').fill(streamed(1));
     await tab.getByRole('region', { name: 'Table of the sample' }).waitFor();
+    await tab.getByRole('button', { name: 'Change how it is read' }).click();
+    await tab.getByRole('button', { name: 'Leave it as it was' }).click();
     await tab.getByRole('button', { name: 'Change how it is read' }).click();
     await check('a mapped sample');
     await tab.getByRole('button', { name: 'Show record 1' }).click();

@@ -28,6 +28,11 @@ const views = {
   group: ['#/groups/2', drawn],
   audit: ['#/audit', (tab) => tab.locator('table.rows tbody tr').first().waitFor()],
   sources: ['#/sources', (tab) => tab.locator('table.rows tbody tr').first().waitFor()],
+  connect: ['#/sources/connect/webhook', async (tab) => {
+    await tab.getByLabel('Profile', { exact: true }).selectOption('1nce');
+    await tab.getByLabel('A sample of what it sends').fill(JSON.stringify([{ id: 1, sim: { iccid: physicalId }, start_timestamp: '2026-11-20T10:00:00Z', end_timestamp: '2026-11-20T10:10:00Z', traffic_type: { id: 5 }, volume: { tx: 1.5, rx: 0.25 } }, { id: 2, traffic_type: { id: 6 } }]));
+    await tab.getByRole('region', { name: 'Table of the sample' }).waitFor();
+  }],
   explore: ['#/explore', async (tab) => {
     await tab.locator('.monaco-editor').first().waitFor();
     await tab.getByRole('button', { name: /^Usage over time/ }).click();

@@ -52,7 +52,7 @@ export function FirstSteps() {
   );
 }
 
-function stepsOf({ company, subscribers, recipients, alerts, conditionAlerts, users, accessKeys }: ResultOf<typeof query>, externalId: string): Step[] {
+function stepsOf({ company, subscribers, recipients, alerts, users, accessKeys }: ResultOf<typeof query>, externalId: string): Step[] {
   const some = (list: { totalCount: number | null } | null | undefined, least = 1) => (list?.totalCount ?? 0) >= least;
   const physicalId = subscribers?.nodes[0]?.physicalId;
   return [
@@ -60,15 +60,15 @@ function stepsOf({ company, subscribers, recipients, alerts, conditionAlerts, us
       name: 'Bring SIMs in', done: (company.fleet?.total ?? 0) > 0,
       what: <><a href={to('subscribers')}>Add subscribers</a> one by one, or on the host: <code>simgraph import fleet.ndjson</code>, whose lines name the company <code>{externalId}</code>.</>,
     }, {
-      name: 'Feed usage', done: (company.usageSources?.length ?? 0) > 0,
-      what: <><a href={to('sources')}>Sources</a> shows what arrives: by <code>POST /usage/records</code>, by RADIUS from network elements. {physicalId ? <>This sends a first record, with an access key in place of <code>TOKEN</code>:<Command text={recordOf(physicalId)} /></> : 'A first record can be sent once there is a SIM.'}</>,
+      name: 'Feed usage', done: (company.usageSources?.nodes.length ?? 0) > 0,
+      what: <><a href={to('connect')}>Connect</a> leads through it, <a href={to('sources')}>Sources</a> shows what arrives: by <code>POST /usage/records</code>, by RADIUS from network elements. {physicalId ? <>This sends a first record, with an access key in place of <code>TOKEN</code>:<Command text={recordOf(physicalId)} /></> : 'A first record can be sent once there is a SIM.'}</>,
     }, {
       name: 'Say who gets mail', done: some(recipients), what: <>Add the first address under <a href={to('recipients')}>Recipients</a>.</>,
     }, {
       name: 'Send a test mail', done: recipients?.nodes.some(({ mails }) => (mails?.length ?? 0) > 0) ?? false,
       what: some(recipients) ? <TestMail /> : 'It needs a recipient. A server without a mail server writes mails to files on its host.',
     }, {
-      name: 'Set an alert', done: some(alerts) || some(conditionAlerts), what: <>A <a href={to('newAlert')}>new alert</a> watches usage, <a href={to('conditions')}>conditions</a> watch silence and sudden changes.</>,
+      name: 'Set an alert', done: some(alerts), what: <>A <a href={to('newAlert')}>new alert</a> watches usage, <a href={to('conditions')}>conditions</a> watch silence and sudden changes.</>,
     }, {
       name: 'Invite a colleague', done: some(users, 2), what: <>Add them under <a href={to('users')}>Users</a>, with the groups that they see.</>,
     }, {

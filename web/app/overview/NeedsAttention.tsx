@@ -17,7 +17,7 @@ const query = graphql(`
   ) {
     silent: subscribers(first: 0, filter: $silent) @include(if: $subscribers) { totalCount }
     barred: subscribers(first: 0, filter: $barred) @include(if: $subscribers) { totalCount }
-    firing: conditionLog(first: 0, filter: { isOpen: { eq: true } }) @include(if: $alerts) { totalCount }
+    firing: alertLog(first: 0, filter: { isOpen: { eq: true } }) @include(if: $alerts) { totalCount }
     webhooks(first: 0, filter: $failing) @include(if: $alerts) { totalCount }
     company @include(if: $sources) { feedElements(first: 0, filter: $late) { totalCount } }
     recipients(first: 0, filter: $refused) @include(if: $recipients) { totalCount }

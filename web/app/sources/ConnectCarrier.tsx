@@ -79,6 +79,7 @@ function Forms({ by, done }: { by: 'webhook' | 'files'; done: (made: Made) => vo
             </label>
             {base && <p className="hint">{base.description}</p>}
             {base && !draft && <p><button type="button" className="quiet" onClick={() => setDraft({ ...draftOf(base), name: `${base.name}-own` })}>Change how it is read</button></p>}
+            {base && draft && <p><button type="button" className="quiet" onClick={() => { setDraft(null); setTouched(false); }}>Leave it as it was</button></p>}
           </div>
           <Sample sample={sample} change={change} />
         </div>

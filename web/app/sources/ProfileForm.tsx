@@ -33,7 +33,7 @@ export function ProfileForm({ draft, change, problem, isNamed = false, disabled 
         <Choice label="Volumes are in" value={draft.unit} of={units} change={(unit) => change({ ...draft, unit })} />
         <Choice label="Volumes count" value={draft.counters} of={counters} change={(counters) => change({ ...draft, counters })} />
         {draft.fields.some(({ field }) => field === 'VOLUME') && <Choice label="A volume without direction was" value={draft.direction} of={directions} change={(direction) => change({ ...draft, direction })} />}
-        <label>Time zone of times without one<input list={`${id}-zones`} {...set('timeZone')} /><datalist id={`${id}-zones`}>{zones.map((zone) => <option key={zone} value={zone} />)}</datalist></label>
+        <label>Zone of local times<input list={`${id}-zones`} {...set('timeZone')} /><datalist id={`${id}-zones`}>{zones.map((zone) => <option key={zone} value={zone} />)}</datalist></label>
       </div>
       <div className="fields two">
         <label>Date formats beside RFC 3339, one a line<textarea rows={2} placeholder="dd.MM.yyyy HH:mm" spellCheck={false} {...set('dateFormats')} /></label>

@@ -28,7 +28,7 @@ export function Copy({ label, text }: { label: string; text: string }) {
     <div className="copy">
       <div className="copy-head">
         <span className="hint">{label}</span>
-        <button type="button" className="quiet" aria-label={`Copy ${label.toLowerCase()}`} onClick={() => void copy.run()}>{copied === text ? 'Copied' : 'Copy'}</button>
+        <button type="button" className="quiet" aria-label={`Copy ${label.charAt(0).toLowerCase()}${label.slice(1)}`} onClick={() => void copy.run()}>{copied === text ? 'Copied' : 'Copy'}</button>
       </div>
       <pre className="payload" tabIndex={0} role="group" aria-label={label}><code>{text}</code></pre>
       {copy.problem && <Failure problem={copy.problem} />}
