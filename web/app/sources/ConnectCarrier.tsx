@@ -102,7 +102,7 @@ function Forms({ by, done }: { by: 'webhook' | 'files'; done: (made: Made) => vo
   );
 }
 
-const Profiles = ({ label, all }: { label: string; all: { name: string; description: string }[] }) =>
+const Profiles = ({ label, all }: { label: string; all: { name: string; description: string | null }[] }) =>
   all.length === 0 ? null : <optgroup label={label}>{all.map(({ name }) => <option key={name} value={`of ${name}`}>{name}</option>)}</optgroup>;
 
 interface AuthenticationProps {

@@ -7,7 +7,7 @@ import type { Authentication } from './words';
 
 interface Props {
   address: Address;
-  source: { name: string; path: string; authentication: Authentication; signatureHeader: string };
+  source: { name: string; path: string; authentication: Authentication; signatureHeader: string | null };
   format: Format;
 }
 

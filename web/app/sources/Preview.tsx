@@ -83,7 +83,7 @@ export function PreviewTable({ all }: { all: Previewed[] }) {
   );
 }
 
-const subscriberOf = ({ physicalId, imsi, msisdn }: NonNullable<Previewed['record']>): string => physicalId || (imsi && `IMSI ${imsi}`) || msisdn;
+const subscriberOf = ({ physicalId, imsi, msisdn }: NonNullable<Previewed['record']>): string => physicalId || (imsi && `IMSI ${imsi}`) || msisdn || '–';
 
 function RecordDialog({ of: { place, payload, record }, close }: { of: Previewed; close: () => void }) {
   return (

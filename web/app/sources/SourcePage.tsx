@@ -116,7 +116,7 @@ function EditDialog({ of, close }: { of: Source; close: () => void }) {
   const { data } = useAsk(profilesQuery);
   const [profileName, setProfileName] = useState(of.profileName);
   const [authentication, setAuthentication] = useState(of.authentication);
-  const [header, setHeader] = useState(of.signatureHeader);
+  const [header, setHeader] = useState(of.signatureHeader ?? '');
   const save = useDo(async () => {
     await mutate(edit, { input: {
       sourceName: of.name, ...(profileName !== of.profileName && { profileName }), ...(authentication !== of.authentication && { authentication }),

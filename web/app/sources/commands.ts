@@ -7,7 +7,8 @@ export interface Sender {
   /** The whole address. */
   address: string;
   authentication: 'BASIC' | 'BEARER' | 'SIGNATURE';
-  signatureHeader: string;
+  /** Null for other ways than SIGNATURE. */
+  signatureHeader: string | null;
   secret: string;
   /** The file with the records. */
   file: string;
@@ -22,7 +23,7 @@ export function postCommand({ address, authentication, signatureHeader, secret, 
     case 'BEARER':
       return `curl -H ${quoted(`Authorization: Bearer ${secret}`)} ${body} ${quoted(address)}`;
     case 'SIGNATURE':
-      return `curl -H "${signatureHeader}: $(openssl dgst -sha256 -hmac ${quoted(secret)} ${quoted(file)} | sed 's/.*= *//')" ${body} ${quoted(address)}`;
+      return `curl -H "${signatureHeader ?? 'X-Signature'}: $(openssl dgst -sha256 -hmac ${quoted(secret)} ${quoted(file)} | sed 's/.*= *//')" ${body} ${quoted(address)}`;
   }
 }
 

@@ -22,7 +22,13 @@ export type Field = Profile['fields'][number]['field'];
 export type Format = Profile['format'];
 type Unit = Profile['unit'];
 
-export interface Draft extends Pick<Profile, 'name' | 'description' | 'format' | 'records' | 'delimiter' | 'skip' | 'counters' | 'unit' | 'direction' | 'timeZone'> {
+export interface Draft extends Pick<Profile, 'name' | 'format' | 'counters' | 'unit' | 'direction'> {
+  /** Empty for none. */
+  description: string;
+  records: string;
+  delimiter: string;
+  skip: string;
+  timeZone: string;
   fields: { field: Field; expression: string }[];
   /** One a line. */
   dateFormats: string;
@@ -39,7 +45,7 @@ export const fields: Record<Field, string> = {
 };
 
 export const draftOf = ({ dateFormats, fields, name, description, format, records, delimiter, skip, counters, unit, direction, timeZone }: Profile): Draft => ({
-  name, description, format, records, delimiter, skip, counters, unit, direction, timeZone,
+  name, description: description ?? '', format, records: records ?? '', delimiter: delimiter ?? '', skip: skip ?? '', counters, unit, direction, timeZone: timeZone ?? '',
   fields: fields.map(({ field, expression }) => ({ field, expression })), dateFormats: dateFormats.join('\n'),
 });
 
