@@ -50,10 +50,12 @@ var bounded = map[string]string{
 	"Query.sourceProfiles":       "at most 200 to a company, and the ready ones", "Query.sourceProfileVersions": "the last 100 are kept",
 	"AlertPreview.firings ConditionPreview.firings": "the first 100", "ConditionPreview.days": "as many as the argument has, at most 90",
 	"Silence.occurrences": "of at most 92 days", "Usage.series": "at most 2,400 steps",
-	"Usage.breakdown Usage.topSubscribers Recipient.mails Subscriber.tags":                                      "pages by an argument, at most 100",
-	"Subscriber.profiles RelatedItems.profiles":                                                                 "the first 100 of a card, which has room for a few",
-	"AlertLogEntry.deliveries ConditionLogEntry.deliveries":                                                     "one for each recipient and webhook, at most 120",
-	"Group.alerts Subscriber.alerts Alert.subjects":                                                             "the first 100",
+	"Usage.breakdown Usage.topSubscribers Recipient.mails Subscriber.tags":            "pages by an argument, at most 100",
+	"Subscriber.profiles RelatedItems.profiles":                                       "the first 100 of a card, which has room for a few",
+	"AlertLogEntry.deliveries VolumeLogEntry.deliveries ConditionLogEntry.deliveries": "one for each recipient and webhook, at most 120",
+	"VolumeAlert.subjects":                "pages by an argument, at most 100",
+	"Subscriber.alerts":                   "the first 100 that watch it",
+	"Upstream.progress Upstream.refusals": "a line for each resource, and the last 20 refusals",
 	"AlertList.items AlertLogList.items GroupList.items RecipientList.items SubscriberList.items TagList.items": "pages of REST",
 }
 
