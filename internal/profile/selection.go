@@ -43,8 +43,11 @@ func selectionOf(e ast.Expr) *selection {
 
 // pathOf reads names below r.
 func pathOf(e ast.Expr) *selection {
-	var operand ast.Expr
-	name, optional := "", false
+	var (
+		operand  ast.Expr
+		name     string
+		optional bool
+	)
 	switch e.Kind() {
 	case ast.IdentKind:
 		if e.AsIdent() == "r" {

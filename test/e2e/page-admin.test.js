@@ -5,7 +5,7 @@ import { accessible, downloaded, oneSubscriber, pageTests } from './tab.js';
 
 const inTab = pageTests();
 const table = (tab) => tab.locator('table.rows tbody tr[aria-rowindex]');
-const alertOf = async (alertId) => (await graph('query($filter: AlertFilter) { alerts(filter: $filter) { nodes { ruleType target lowerThreshold upperThreshold } } }', { filter: { id: { eq: alertId } } })).alerts.nodes[0];
+const alertOf = async (alertId) => (await graph('query($filter: AlertFilter) { alerts(filter: $filter) { nodes { ruleType target ... on VolumeAlert { lowerThreshold upperThreshold } } } }', { filter: { alertId: { eq: alertId } } })).alerts.nodes[0];
 
 inTab('an alert of a group is set after a look at the past, changed, deleted, and kept by undo', async (tab) => {
   const { groups } = await graph('{ groups(first: 1) { nodes { groupId name } } }');

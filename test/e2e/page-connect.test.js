@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
@@ -170,8 +171,42 @@ inTab('a program sends records by the commands that are shown', async (tab) => {
 inTab('another account is taken over by a command', async (tab) => {
   await enter(tab, '#/sources/connect');
   await tab.getByRole('link', { name: /^Another account/ }).click();
-  await tab.getByLabel('Address of the other server').fill('https://other.example');
+  await tab.getByLabel('Address', { exact: true }).fill('https://other.example');
   assert.equal(await copied(tab, 'Command'), 'simgraph move --from https://other.example --key-file key.txt --company demo');
+});
+
+inTab('another account is kept in step: a key that is refused is said, and it is edited, paused and deleted', async (tab) => {
+  let asked = 0;
+  const other = createServer((_, answer) => { asked++; answer.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}'); });
+  await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve));
+  try {
+    await enter(tab, '#/sources/connect/account');
+    await tab.getByRole('button', { name: 'Connect the account' }).and(tab.locator(':disabled')).waitFor();
+    await tab.getByLabel('Name', { exact: true }).fill('old account');
+    await tab.getByLabel('Address of the other server').fill(`http://127.0.0.1:${other.address().port}`);
+    await tab.getByLabel('Access key of the other server').fill('sgk_1_old:wrong');
+    await tab.getByRole('button', { name: 'Connect the account' }).click();
+    await tab.getByRole('heading', { level: 1, name: /old account failing/ }).waitFor();
+    await tab.getByText(/The last pass failed/).waitFor();
+    assert.ok(asked > 0);
+    assert.doesNotMatch(await tab.content(), /sgk_1_old:wrong/);
+    await tab.getByRole('button', { name: 'Edit' }).click();
+    await tab.getByLabel('Name', { exact: true }).fill('older account');
+    await tab.getByLabel('are those of the other server').check();
+    await tab.getByRole('button', { name: 'Save' }).click();
+    await tab.getByRole('heading', { level: 1, name: /older account/ }).waitFor();
+    await tab.getByText('those of the other server').waitFor();
+    await accessible(tab);
+    await tab.getByRole('button', { name: 'Pause' }).click();
+    await tab.getByRole('heading', { level: 1, name: /older account paused/ }).waitFor();
+    await enter(tab, '#/sources');
+    await tab.getByRole('region', { name: 'Other accounts', exact: true }).getByRole('link', { name: 'older account' }).click();
+    await tab.getByRole('button', { name: 'Delete' }).click();
+    await tab.getByRole('button', { name: 'Delete the account' }).click();
+    await tab.getByText('No account of another server is kept in step with here.').waitFor();
+  } finally {
+    other.close();
+  }
 });
 
 inTab('a source is paused, gets a new secret and another profile, its rejects are read again, and it is deleted', async (tab) => {

@@ -360,7 +360,7 @@ const everyQuery = `query Every($id: String!) {
   tariffs(first: 5) { nodes { name } }
   users(first: 5) { nodes { email } }
   accessKeys(first: 5) { nodes { accessKeyId } }
-  alerts(first: 5) { nodes { alertId lowerThreshold ruleType } }
+  alerts(first: 5) { nodes { alertId name status ruleType ... on VolumeAlert { lowerThreshold } } }
   alertLog(first: 5) { nodes { entryId } }
   recipients(first: 5) { nodes { email } }
   auditLog(first: 5) { nodes { action } }

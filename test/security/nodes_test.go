@@ -133,7 +133,7 @@ func TestEveryNodeIsFoundByItsID(t *testing.T) {
 // as rules_test.go states.
 var unowned = map[part][]string{
 	rivals: {"AuditEntry", "FeedElement", "Viewer"},
-	others: {"AuditEntry", "FeedElement", "Viewer", "Company"},
+	others: {"AuditEntry", "FeedElement", "UsageSource", "Viewer", "Company"},
 }
 
 // The ids that others must not find are of objects that exist: else the comparison of

@@ -207,6 +207,7 @@ var attributes = map[string]func(part, values) any{
 
 	"source": func(p part, _ values) any { return p.source() }, "sessionId": func(p part, _ values) any { return p.counted() },
 	"FeedElementFilter.source": nil, // everyone in the company sees all of its network elements
+	"UsageSourceFilter.source": nil, // and how far all of its sources have reported
 	"isOpen":                   nil, "state": nil, "isTransferring": nil, "isIncomplete": nil, "nas": nil, "beganAt": nil, "reportedAt": nil, "endedAt": nil, "cause": nil, "apn": nil, "ratType": nil,
 	"imei": nil, "visitedNetwork": nil, "cell": nil, "total": nil,
 
@@ -290,6 +291,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		"OperationResult": fmt.Sprintf("%v:1", v[operationID]),
 		"Company":         p.account(),
 		"FeedElement":     p.account() + "\x1f", // sources are the company's
+		"UsageSource":     p.hiddenSource(),
 		"FeedReject":      p.source() + "\x1f" + p.mark + "\x1f" + p.mark + "-reason",
 		"WaitingUsage":    p.physicalID(unknown) + "\x1f\x1f\x1f" + p.source(),
 		"Session":         (&domain.Session{Identity: domain.IdentifySession(p.source(), p.physicalID(1), p.counted())}).ID(),
@@ -303,6 +305,15 @@ func (w *world) victim(t *testing.T, p part) values {
 // globalID is the id of a node.
 func globalID(node string, id any) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%v", node, id))
+}
+
+// hiddenSource is a source of usage; none in the company of own, since all in a company see
+// its sources.
+func (p part) hiddenSource() string {
+	if p.company == own.company {
+		return p.account()
+	}
+	return p.source()
 }
 
 // account is the company where another one is hidden; what shares the caller's has

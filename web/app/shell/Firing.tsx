@@ -13,7 +13,7 @@ import { to, toSubscriber } from './route';
 import { useMay, useViewer } from './viewer';
 
 const entry = graphql(`
-  fragment EntryOfBell on AlertLogEntry @_unmask {
+  fragment EntryOfBell on AlertLogEntry {
     id alertId text target isSilenced createdAt subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
     ... on ConditionLogEntry { source }
     alert @include(if: $alerts) {

@@ -51,6 +51,7 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
   connect: { title: 'Connect', place: 'Sources', view: part(() => import('../sources/Connect')) },
   connectBy: { title: 'Connect', place: 'Sources', view: part(() => import('../sources/Connect')) },
   source: { title: (id) => `Source ${id}`, place: 'Sources', view: part(() => import('../sources/SourcePage')) },
+  upstream: { title: () => 'Another account', place: 'Sources', view: part(() => import('../sources/UpstreamPage')) },
   sourceProfiles: { title: 'Profiles', place: 'Sources', view: part(() => import('../sources/Profiles')) },
   newSourceProfile: { title: 'New profile', place: 'Sources', view: part(() => import('../sources/ProfilePage')) },
   sourceProfile: { title: (id) => `Profile ${id}`, place: 'Sources', view: part(() => import('../sources/ProfilePage')) },

@@ -30,6 +30,7 @@ const places = {
   connect: 'sources/connect',
   connectBy: 'sources/connect/:',
   source: 'sources/named/:',
+  upstream: 'sources/accounts/:',
   sourceProfiles: 'sources/profiles',
   newSourceProfile: 'sources/new-profile',
   sourceProfile: 'sources/profiles/:',

@@ -27,6 +27,17 @@ export function State({ of: { pausedAt, receivedAt } }: { of: { pausedAt: string
   return receivedAt === null ? <span className="badge">nothing yet</span> : <span className="badge good">active</span>;
 }
 
+const states = { PAUSED: ['paused', 'lower'], SYNCING: ['reading', ''], FAILING: ['failing', 'upper'], NEW: ['new', ''], READY: ['in step', 'good'] } as const;
+export type StateOfUpstream = keyof typeof states;
+
+/** What a worker does with the account of another server. */
+export const UpstreamState = ({ of: { state } }: { of: { state: StateOfUpstream } }) => <span className={`badge ${states[state][1]}`}>{states[state][0]}</span>;
+
+/** The parts of an account. */
+export const resources = {
+  GROUPS: 'Groups', SUBSCRIBERS: 'Subscribers', TAGS: 'Tags', ALERTS: 'Alerts', ALERT_LOG: 'Entries of the alert log', USAGE_DAYS: 'Days of usage compared', USAGE_RECORDS: 'Usage records booked',
+} as const;
+
 /** Why a record cannot be used. Some reasons begin with the field. */
 export const Reason = ({ field, text }: { field: string | null; text: string }) => <>{field && !text.startsWith(field) && <><code>{field}</code>: </>}{text}</>;
 
