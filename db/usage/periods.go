@@ -104,7 +104,8 @@ func (r *writtenTotals) changes(to []TotalChange, added func(domain.PeriodKey) i
 }
 
 // The greatest time wins, whatever the order of records and reports. What is not later
-// changes no row.
+// changes no row. Rows are locked in the order of their keys, so that two writers wait for
+// each other and do not deadlock.
 const (
 	laterSeen = `
   ON CONFLICT (company_id, subscriber_key) DO UPDATE SET last_seen_at = excluded.last_seen_at
@@ -116,7 +117,8 @@ const (
   FROM companies own
   CROSS JOIN unnest($22::bigint[], $25::bigint[]) AS n(id, last_seen)
   WHERE own.company_id = $1
-  GROUP BY own.company_id, n.id` + laterSeen + `
+  GROUP BY own.company_id, n.id
+  ORDER BY n.id` + laterSeen + `
 )`
 	// seenByReports notes the reports of the sessions of storeSessions.
 	seenByReports = `, seen AS (
@@ -125,7 +127,8 @@ const (
   FROM companies own
   CROSS JOIN unnest($4::bigint[], $12::timestamptz[]) AS n(subscriber_key, as_of)
   WHERE own.company_id = $1 AND n.subscriber_key IS NOT NULL
-  GROUP BY own.company_id, n.subscriber_key` + laterSeen + `
+  GROUP BY own.company_id, n.subscriber_key
+  ORDER BY n.subscriber_key` + laterSeen + `
 )`
 	// seenInSessions notes the reports of the sessions of subscribers.
 	seenInSessions = `
@@ -133,7 +136,8 @@ const (
   SELECT n.company_id, n.subscriber_key, max(n.as_of)
   FROM sessions n
   WHERE n.company_id = $1 AND n.subscriber_key = ANY($2::bigint[])
-  GROUP BY n.company_id, n.subscriber_key` + laterSeen
+  GROUP BY n.company_id, n.subscriber_key
+  ORDER BY n.subscriber_key` + laterSeen
 )
 
 // seen is when subscribers were seen last, from the periods and sessions. What is older

@@ -158,7 +158,7 @@ func (i *Intake) Take(ctx context.Context, of *source.Opened, body io.Reader, op
 	// What could not be booked comes first: of that, the body must be taken again.
 	settled := t.settle(func(*batch) bool { return true })
 	for _, left := range t.underWay {
-		<-left.booked // the first error is the reason
+		settled = cmp.Or(settled, <-left.booked)
 	}
 	return t.total, cmp.Or(settled, err)
 }
