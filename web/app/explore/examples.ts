@@ -289,6 +289,11 @@ export const groups: { name: string; examples: Example[] }[] = [
       kind
       state
       text
+      ... on VolumeLogEntry {
+        limitBoundary
+        threshold
+        usage
+      }
       subscriber {
         nickname
         physicalId
@@ -329,6 +334,11 @@ export const groups: { name: string; examples: Example[] }[] = [
     kind
     state
     text
+    ... on VolumeLogEntry {
+      limitBoundary
+      threshold
+      usage
+    }
     subscriber {
       nickname
       physicalId
