@@ -75,7 +75,8 @@ describe('every connection of the schema in Relay', () => {
         const response = await post({ query: artifact.params.text, variables: { size: 1, id: ids[owner] } });
         const { data, errors } = await response.json();
         assert.equal(errors, undefined, `${name}: ${JSON.stringify(errors)}`);
-        const { edges, pageInfo } = (owner === 'Query' ? data : data.node)[field];
+        // Relay reads a fragment on Viewer again by the root viewer, others by node.
+        const { edges, pageInfo } = (owner === 'Query' ? data : data.node ?? data[owner.toLowerCase()])[field];
         assert.ok(Array.isArray(edges) && pageInfo, `${name}: ${JSON.stringify(data)}`);
       }
     }
