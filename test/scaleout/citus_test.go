@@ -144,7 +144,7 @@ func (o *tenant) crosses(threshold int64, name string) {
 	}
 	o.must(request{method: http.MethodPost, path: "/usage/records", body: record(o.physicalID, name, 5_000)})
 	eventually(o.t, "the mail of the alert is sent", func() bool {
-		log := o.must(document(`{ alertLog(first: 20) { nodes { threshold deliveries { state } } } }`, nil)).body
+		log := o.must(document(`{ alertLog(first: 20) { nodes { ... on VolumeLogEntry { threshold } deliveries { state } } } }`, nil)).body
 		_, after, found := strings.Cut(string(log), fmt.Sprintf(`"threshold":"%d"`, threshold))
 		after, _, _ = strings.Cut(after, "threshold")
 		return found && strings.Contains(after, `"SENT"`)
@@ -294,7 +294,7 @@ func TestCitusRunsTheServiceThroughFaultsAndMoves(t *testing.T) {
 func (d *distributed) runsTheWholeService() {
 	d.t.Helper()
 	one := d.tenants[0]
-	fired := one.events(`subscription { alertTriggered { threshold } }`)
+	fired := one.events(`subscription { alertTriggered { ... on VolumeLogEntry { threshold } } }`)
 	changed := one.events(`subscription { subscriberChanged { nickname } }`)
 	one.works("everything")
 	for !strings.Contains(one.await(changed), "everything") {
@@ -305,7 +305,7 @@ func (d *distributed) runsTheWholeService() {
 
 	number := one.alert(1)
 	eventually(d.t, "the alert has fired", func() bool {
-		return strings.Contains(string(one.must(document(`{ alertLog(first: 50) { nodes { threshold } } }`, nil)).body), `"threshold":"1"`)
+		return strings.Contains(string(one.must(document(`{ alertLog(first: 50) { nodes { ... on VolumeLogEntry { threshold } } } }`, nil)).body), `"threshold":"1"`)
 	})
 	before := one.deliveries()
 	for _, upper := range []string{"800000000000000", "700000000000000"} {

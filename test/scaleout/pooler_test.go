@@ -168,7 +168,7 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 	if err := s.direct.QueryRowContext(t.Context(), "SELECT physical_id, subscriber_id FROM subscribers ORDER BY 1 LIMIT 1").Scan(&physicalID, &subscriberID); err != nil {
 		t.Fatal(err)
 	}
-	fired := s.events(`subscription { alertTriggered { threshold } }`)
+	fired := s.events(`subscription { alertTriggered { ... on VolumeLogEntry { threshold } } }`)
 
 	s.must(document(everyQuery, map[string]any{"id": physicalID}))
 	s.must(document(writeNickname, map[string]any{"id": physicalID, "to": "behind a pooler"}))
@@ -181,7 +181,7 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 	}
 	sent := regexp.MustCompile(fmt.Sprintf(`"threshold":"?%d"?,"deliveries":\[\{"state":"DELIVERED"`, threshold))
 	eventually(t, "the mail of the alert is sent", func() bool {
-		return sent.Match(s.must(document(`{ alertLog(first: 20) { nodes { threshold deliveries { state } } } }`, nil)).body)
+		return sent.Match(s.must(document(`{ alertLog(first: 20) { nodes { ... on VolumeLogEntry { threshold } deliveries { state } } } }`, nil)).body)
 	})
 	s.many(physicalID)
 	behind := pg.Options{Pooler: true, StatementTimeout: time.Second, LockTimeout: time.Second, IdleTimeout: time.Second}
