@@ -23,9 +23,10 @@ import (
 const (
 	// reportsEvery is how often gateways report a session, stopsAt when simgraph stops,
 	// backAt when it is back, endsAt when the replay has to be over, and confirmedIn how
-	// long after that all silences must be named.
+	// long after that all silences must be named: what a busy machine sends late puts them off
+	// by ten minutes each time.
 	reportsEvery = 5 * time.Minute
-	confirmedIn  = 30 * time.Minute
+	confirmedIn  = time.Hour
 	stopsAt      = 30 * time.Minute
 	backAt       = 89 * time.Minute
 	endsAt       = 3 * time.Hour
