@@ -23,10 +23,9 @@ import (
 const (
 	// reportsEvery is how often gateways report a session, stopsAt when simgraph stops,
 	// backAt when it is back, endsAt when the replay has to be over, and confirmedIn how
-	// long after that all silences must be named: what a busy machine sends late puts them off
-	// by ten minutes each time.
+	// long after that all silences must be named.
 	reportsEvery = 5 * time.Minute
-	confirmedIn  = time.Hour
+	confirmedIn  = 30 * time.Minute
 	stopsAt      = 30 * time.Minute
 	backAt       = 89 * time.Minute
 	endsAt       = 3 * time.Hour
