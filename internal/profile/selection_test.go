@@ -1,15 +1,10 @@
 package profile
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"strconv"
 	"testing"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Whatever the record has at the names, a selection finds what the program gives, or leaves it
@@ -78,41 +73,4 @@ func TestASelectionFindsWhatTheProgramGives(t *testing.T) {
 			t.Errorf("%s is a selection, or %v", text, err)
 		}
 	}
-}
-
-// FuzzDecode compares decode with the decoder of the library.
-func FuzzDecode(f *testing.F) {
-	for _, text := range []string{`{}`, `{"a":[1,-2.5e3,true,null,"\u00e9\"\\",{"b":{}}], "c" : 9007199254740993}`, `[1]`, `{"a":1e400}`, ` {"a":[[[]]]}`, `{"\n":"\ud83d\ude00"}`} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		var want map[string]any
-		if err := json.Unmarshal([]byte(text), &want, json.WithUnmarshalers(json.UnmarshalFromFunc(wholeNumbers))); err != nil {
-			want = nil
-		}
-		got, err := Parse(text)
-		if err == errTooDeep { //nolint:errorlint // it is that one
-			return
-		}
-		if (err == nil) != (want != nil) || err == nil && !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
-		}
-	})
-}
-
-func wholeNumbers(d *jsontext.Decoder, value *any) error {
-	if d.PeekKind() != '0' {
-		return errors.ErrUnsupported // as it is otherwise
-	}
-	number, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	if n, err := strconv.ParseInt(string(number), 10, 64); err == nil {
-		*value = n
-		return nil
-	}
-	f, err := strconv.ParseFloat(string(number), 64)
-	*value = f
-	return err
 }
