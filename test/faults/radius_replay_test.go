@@ -33,12 +33,14 @@ const (
 	proxySecret = "nas-secret"
 )
 
-// impatient makes a simgraph look for conditions that are due, and note that it listens, many
-// times a second: its clock runs through minutes as fast. A step of that is no pause.
+// impatient makes a simgraph look for conditions that are due, and note that it listens and
+// which packets came, many times a second: its clock runs through minutes as fast. A step of
+// that is no pause.
 func impatient(path, text string) string {
 	switch path {
 	case "internal/command/upkeep.go":
 		text = strings.Replace(text, "evaluateEvery = 5 * time.Second", "evaluateEvery = 100 * time.Millisecond", 1)
+		text = strings.Replace(text, "tallyEvery = 5 * time.Second", "tallyEvery = 100 * time.Millisecond", 1)
 		return strings.Replace(text, "sweepEvery = 20 * time.Second", "sweepEvery = 100 * time.Millisecond", 1)
 	case "db/usage/listening.go":
 		return strings.Replace(text, "listeningPause = time.Minute", "listeningPause = 6 * time.Minute", 1)
@@ -88,14 +90,14 @@ func (r *replayed) report(at time.Duration) {
 	sending.Wait()
 }
 
-// evaluated waits until simgraph has noted that it listens at a time, as the step after
-// would be a pause otherwise, and conditions were evaluated.
+// evaluated waits until simgraph has noted that it listens, and to gateways that report, at a
+// time, as the step after would be a pause otherwise, and conditions were evaluated.
 func (r *replayed) evaluated(at time.Duration) {
 	r.Helper()
 	eventually(r.T, "conditions are evaluated", func() bool {
 		var is bool
 		err := r.pool.Get(&is, `
-SELECT coalesce((SELECT bool_and(due_at > $1) FROM condition_turns), false) AND coalesce((SELECT bool_and(seen_at >= $1) FROM feed_listening WHERE nas = ''), true)`, r.first.Add(at))
+SELECT coalesce((SELECT bool_and(due_at > $1) FROM condition_turns), false) AND coalesce((SELECT bool_and(seen_at >= $1) FROM feed_listening WHERE nas <> 'c'), true)`, r.first.Add(at))
 		return err == nil && is
 	})
 }
