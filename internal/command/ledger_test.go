@@ -1,11 +1,14 @@
 package command_test
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"simgraph/db/pg"
 	"simgraph/db/usage"
@@ -210,5 +213,35 @@ func TestTheStatusShowsWhatBecomesOfMonths(t *testing.T) {
 		if err := (&command.LedgerRestoreMonth{Month: month}).Run(t.Context(), c.env); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", month, err)
 		}
+	}
+}
+
+// A server that has just started adds up the months that are over: it may be restarted
+// before the clock is trusted enough to remove anything.
+func TestMonthsAreAddedUpOnceAServerStarts(t *testing.T) {
+	t.Parallel()
+	c := usedFor(t, 3)
+	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	var serve command.Serve
+	parser := kong.Must(&serve, kong.DefaultEnvars("SIMGRAPH_TEST"), kong.Vars{"dataDir": t.TempDir()})
+	if _, err := parser.Parse([]string{"--addr", "127.0.0.1:0", "--no-runtime-tuning"}); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- serve.Run(ctx, c.env) }()
+	for ready := 0; ready < 2; time.Sleep(10 * time.Millisecond) {
+		if err := pool.GetContext(ctx, &ready, `SELECT count(*) FROM usage_months WHERE is_ready`); err != nil {
+			t.Fatalf("%d months are added up: %v", ready, err)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the server ended with %v", err)
 	}
 }

@@ -165,7 +165,8 @@ func (v *service) retain(ctx context.Context) error {
 	if ledgerErr == nil {
 		v.telemetry.Metrics.LedgerKept()
 	}
-	return errors.Join(err, ledgerErr, v.retention(ctx), v.settle(ctx))
+	// A wrong clock does no harm to the sums of months: what is booked later corrects them.
+	return errors.Join(err, ledgerErr, v.retention(ctx), v.settle(ctx), v.upkeep.SumMonths(ctx))
 }
 
 // inspect finds and logs what was done to the ledger by something else than simgraph of
@@ -232,7 +233,7 @@ func (v *service) settle(ctx context.Context) error {
 		failures = append(failures, v.prune(ctx, kind.Name, now))
 	}
 	return errors.Join(append(failures, v.oldOperations.PruneUploads(ctx),
-		v.upkeep.PruneWatermarks(ctx, now.Add(-condition.SourceSilence-condition.Abandoned)), v.upkeep.SumMonths(ctx))...)
+		v.upkeep.PruneWatermarks(ctx, now.Add(-condition.SourceSilence-condition.Abandoned)))...)
 }
 
 // prune removes what has expired of a kind.
