@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import { Marked } from 'marked';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig } from 'vite';
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -17,33 +15,8 @@ const chunks = [
   { name: 'plot', test: /node_modules\/uplot\// },
 ];
 
-const clients = file('../docs/clients.md');
-const slug = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-
-/** Writes docs/clients.md into the page that is served under /docs/clients. */
-const documents: Plugin = {
-  name: 'documents',
-  transformIndexHtml(html) {
-    if (!html.includes('<!-- docs/clients.md -->')) return html;
-    const marked = new Marked({
-      renderer: {
-        heading({ tokens, depth, text }) {
-          return `<h${depth} id="${slug(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
-        },
-        // Wide code scrolls, also by the keyboard.
-        code({ text, lang }) {
-          const name = lang?.split(' ')[1];
-          const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-          return `${name ? `<p class="file"><code>${name}</code></p>` : ''}<pre tabindex="0" aria-label="${name ?? (lang === 'text' ? 'Output' : 'Commands')}" role="group"><code>${escaped}</code></pre>\n`;
-        },
-      },
-    });
-    return html.replace('<!-- docs/clients.md -->', () => marked.parse(readFileSync(clients, 'utf8'), { async: false }));
-  },
-};
-
 export default defineConfig({
-  plugins: [react(), documents],
+  plugins: [react()],
   resolve: {
     alias: [
       // GraphiQL formats JSON with the parser of all of JavaScript; see format.ts.
@@ -64,7 +37,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 4000,
     rolldownOptions: {
       onLog: (level, log, handle) => log.code === 'MODULE_LEVEL_DIRECTIVE' || handle(level, log),
-      input: { index: file('index.html'), docs: file('docs.html'), clients: file('docs/clients.html') },
+      input: { index: file('index.html'), docs: file('docs.html'), handbook: file('docs/handbook.html') },
       output: { codeSplitting: { groups: chunks } },
     },
   },

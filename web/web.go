@@ -1,6 +1,7 @@
 // Package web holds the page for people: the overview, the explorer of the
-// graph and the REST contract. It is built with Node from app/ and committed
-// under dist/, compressed, so that the server needs neither Node nor a network.
+// graph, the REST contract and the handbook. It is built with Node from app/ and committed
+// under dist/, compressed, so that the server needs neither Node nor a network. The text
+// of the handbook is made from docs/ when it is asked for.
 package web
 
 import (
@@ -52,26 +53,29 @@ type file struct {
 	immutable bool
 }
 
-// Files returns the handlers of the page's files by their exact paths: "/",
-// "/docs", "/docs/clients" and one for each asset.
+// Files returns the handlers of the page's files by their exact paths: "/", "/docs", one for
+// each document of the handbook and one for each asset.
 func Files() (map[string]http.Handler, error) {
 	handlers := map[string]http.Handler{}
 	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || path.Ext(name) != ".gz" {
+		if err != nil || entry.IsDir() || path.Ext(name) != ".gz" || name == template {
 			return err
 		}
-		f, err := newFile(name)
+		packed, err := dist.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		f, err := newFile(name, packed)
 		handlers[address(name)] = f
 		return err
 	})
-	return handlers, err
-}
-
-func newFile(name string) (*file, error) {
-	packed, err := dist.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
+	return handlers, addHandbook(handlers)
+}
+
+func newFile(name string, packed []byte) (*file, error) {
 	kind, known := contentTypes[path.Ext(strings.TrimSuffix(name, ".gz"))]
 	if !known {
 		return nil, fmt.Errorf("no content type is known for %s", name)

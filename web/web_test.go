@@ -22,7 +22,7 @@ import (
 // formats a query and the REST contract are loaded when they are needed.
 const mostBytes = 1_800_000
 
-var later = regexp.MustCompile(`/(swagger|docs|clients|prettier)[^/]*$`)
+var later = regexp.MustCompile(`/(swagger|docs|handbook|search|prettier)[^/]*$`)
 
 func TestTheBuildBelongsToTheSources(t *testing.T) {
 	want, err := sources.Hash(os.DirFS(".."))
@@ -81,13 +81,13 @@ func TestOnlyHashedNamesAreKeptForGood(t *testing.T) {
 func TestPagesNameOnlyFilesThatAreServed(t *testing.T) {
 	all := files(t)
 	link := regexp.MustCompile(`(?:src|href)="([^"]*)"`)
-	for _, page := range []string{"/", "/docs", "/docs/clients"} {
+	for _, page := range []string{"/", "/docs", "/docs/handbook"} {
 		html := ask(all[page], http.MethodGet, "").Body.String()
 		if regexp.MustCompile(`<script[^>]*>[^<]|<style`).MatchString(html) {
 			t.Errorf("%s has an inline script or style", page)
 		}
 		for _, found := range link.FindAllStringSubmatch(html, -1) {
-			if all[found[1]] == nil {
+			if to, _, _ := strings.Cut(found[1], "#"); all[to] == nil {
 				t.Errorf("%s names %s, which is not served", page, found[1])
 			}
 		}
@@ -139,7 +139,7 @@ func files(t *testing.T) map[string]http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all["/"] == nil || all["/docs"] == nil || all["/docs/clients"] == nil {
+	if all["/"] == nil || all["/docs"] == nil || all["/docs/handbook"] == nil {
 		t.Fatal("the pages are missing")
 	}
 	return all

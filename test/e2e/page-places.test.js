@@ -128,9 +128,11 @@ inTab('a tag that was taken off is put back by undo', async (tab) => {
   await graph('mutation($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }', { input: { tagName: 'undone', physicalIds: [physicalId] } });
 });
 
-inTab('the page about clients is one click away, and reads well without a session', async (tab) => {
+inTab('the handbook is one click away, and its page about clients another', async (tab) => {
   await enter(tab);
-  await tab.getByRole('link', { name: 'Clients' }).click();
+  await tab.getByRole('link', { name: 'Handbook' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Handbook' }).waitFor();
+  await tab.getByRole('navigation', { name: 'Handbook' }).getByRole('link', { name: 'Clients' }).click();
   await tab.getByRole('heading', { level: 1, name: 'Clients' }).waitFor();
   await tab.getByRole('heading', { level: 2, name: 'Apollo Client' }).waitFor();
   await tab.getByRole('group', { name: 'apollo.mjs' }).getByText('relayStylePagination').first().waitFor();

@@ -15,7 +15,7 @@ const File = "sources.sha256"
 
 // roots are what the build reads, below the root of the repository.
 var roots = []string{
-	"docs/clients.md", "web/app", "web/public", "web/index.html", "web/docs.html", "web/docs/clients.html",
+	"web/app", "web/public", "web/index.html", "web/docs.html", "web/docs/handbook.html",
 	"web/package.json", "web/package-lock.json", "web/tsconfig.json", "web/vite.config.ts",
 }
 

@@ -36,7 +36,7 @@ export const placeGroups: { name: string; places: Place[] }[] = [
     places: [
       { name: 'Explore', href: '/#/explore' },
       { name: 'REST', href: '/docs' },
-      { name: 'Clients', href: '/docs/clients' },
+      { name: 'Handbook', href: '/docs/handbook' },
     ],
   },
 ];

@@ -1,0 +1,135 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"simgraph/docs"
+	"simgraph/web/handbook"
+)
+
+const (
+	// template is the page of a document without its text.
+	template = "dist/docs/handbook.html.gz"
+	// sectionsPath has what the handbook is searched by.
+	sectionsPath = handbook.Root + "sections.json"
+)
+
+// addHandbook adds the pages of the handbook. They are made when one is first asked for.
+func addHandbook(handlers map[string]http.Handler) error {
+	names, err := handbook.Names(docs.Files)
+	if err != nil {
+		return err
+	}
+	pages := sync.OnceValues(documents)
+	serve := func(address string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			files, err := pages()
+			if err != nil {
+				answer(w, http.StatusInternalServerError, map[string]any{"error": map[string]string{"message": "the handbook cannot be shown", "code": "INTERNAL"}})
+				return
+			}
+			files[address].ServeHTTP(w, r)
+		})
+	}
+	handlers[sectionsPath] = serve(sectionsPath)
+	for _, name := range names {
+		handlers[handbook.Root+name] = serve(handbook.Root + name)
+	}
+	return nil
+}
+
+// documents returns the files of the handbook by their paths.
+func documents() (map[string]*file, error) {
+	frame, err := unpacked(template)
+	if err != nil {
+		return nil, err
+	}
+	book, err := handbook.Read(docs.Files)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]*file{}
+	sections := []handbook.Section{}
+	for name, page := range book.Pages {
+		sections = append(sections, page.Sections...)
+		if files[handbook.Root+name], err = pack(name+".html", framed(frame, book, page)); err != nil {
+			return nil, err
+		}
+	}
+	text, err := json.Marshal(sections)
+	if err != nil {
+		return nil, err
+	}
+	files[sectionsPath], err = pack(sectionsPath, string(text))
+	return files, err
+}
+
+func unpacked(name string) (string, error) {
+	packed, err := dist.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = packed.Close() }()
+	text, err := gzip.NewReader(packed)
+	if err != nil {
+		return "", err
+	}
+	all, err := io.ReadAll(text)
+	return string(all), err
+}
+
+func pack(name, text string) (*file, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(w, text); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return newFile(name, packed.Bytes())
+}
+
+// framed returns the page of a document.
+func framed(frame string, book *handbook.Handbook, page *handbook.Page) string {
+	return strings.NewReplacer(
+		"<title>Handbook", "<title>"+html.EscapeString(page.Title),
+		"<!-- contents -->", contents(book, page),
+		"<!-- text -->", page.HTML,
+	).Replace(frame)
+}
+
+// contents lists the documents, and the sections of the page.
+func contents(book *handbook.Handbook, page *handbook.Page) string {
+	var list strings.Builder
+	link := func(address, name string, isCurrent bool) {
+		current := ""
+		if isCurrent {
+			current = ` aria-current="page"`
+		}
+		_, _ = fmt.Fprintf(&list, `<li><a href="%s"%s>%s</a></li>`, address, current, html.EscapeString(name))
+	}
+	for _, group := range book.Contents {
+		_, _ = fmt.Fprintf(&list, "<p>%s</p><ul>", html.EscapeString(group.Name))
+		for _, of := range group.Pages {
+			link(handbook.Root+of.Name, of.Title, of == page)
+			if of == page {
+				list.WriteString("<ul>")
+				for _, section := range page.Sections[1:] {
+					link(section.Address, section.Heading, false)
+				}
+				list.WriteString("</ul>")
+			}
+		}
+		list.WriteString("</ul>")
+	}
+	return list.String()
+}
