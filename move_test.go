@@ -25,6 +25,10 @@ import (
 type flaky struct {
 	to       string
 	requests atomic.Int64
+	// lists counts the pages of subscribers, of all or of a tag, that were answered whole.
+	lists atomic.Int64
+	// isDown has it refuse all requests.
+	isDown atomic.Bool
 	// hidden is the physicalId of a subscriber that lists do not have; "" for none.
 	hidden atomic.Value
 	// failed counts what went wrong, by its kind.
@@ -36,6 +40,9 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := f.requests.Add(1)
 	isToken := r.URL.Path == "/oauth/token"
 	switch {
+	case f.isDown.Load():
+		http.Error(w, "<html>down</html>", http.StatusServiceUnavailable)
+		return
 	case n%151 == 0:
 		f.refused.Add(1)
 		w.Header().Set("Retry-After", "1")
@@ -84,7 +91,9 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(body[:len(body)/2])
 		panic(http.ErrAbortHandler)
 	}
-	_, _ = w.Write(body)
+	if _, err := w.Write(body); err == nil && r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/subscribers") && response.StatusCode == http.StatusOK {
+		f.lists.Add(1)
+	}
 }
 
 // without is an empty page for "*", else a page on which another subscriber stands twice in the place of one, as lists
@@ -120,15 +129,21 @@ type moving struct {
 	key, url string
 }
 
-func newMoving(t *testing.T) *moving {
-	dir := dataDir(t)
+func newMoving(t *testing.T) *moving { return newMovingFrom(t, dataDir(t)) }
+
+// newMovingFrom moves the demo company of a folder, which is made where there is none. Its
+// user has more permissions there.
+func newMovingFrom(t *testing.T, dir string, more ...string) *moving {
 	m := &moving{T: t, from: start(t, dir, nil), url: dbtest.URL(t), key: filepath.Join(t.TempDir(), "key")}
 	m.proxy = &flaky{to: m.from.base}
 	front := httptest.NewServer(m.proxy)
 	t.Cleanup(front.Close)
 	m.address = front.URL
-	if status, _, stderr := simgraph(t, dir, "user", "create", "mover@demo.example", "--company", "demo", "--permission", "VIEW_SUBSCRIBER",
-		"--permission", "VIEW_STATISTICS_OVERVIEW", "--permission", "VIEW_MONITORING_ALERTS", "--permission", "View a User's Details"); status != 0 {
+	user := []string{"user", "create", "mover@demo.example", "--company", "demo"}
+	for _, permission := range append([]string{"VIEW_SUBSCRIBER", "VIEW_STATISTICS_OVERVIEW", "VIEW_MONITORING_ALERTS", "View a User's Details"}, more...) {
+		user = append(user, "--permission", permission)
+	}
+	if status, _, stderr := simgraph(t, dir, user...); status != 0 {
 		t.Fatal(stderr)
 	}
 	status, key, stderr := simgraph(t, dir, "key", "create", "--user", "mover@demo.example")
@@ -191,7 +206,7 @@ func (m *moving) revise() {
 	var records []map[string]any
 	hour := time.Now().UTC().Truncate(time.Hour)
 	for i, node := range at(found, "subscribers", "nodes").([]any) {
-		for _, ago := range []time.Duration{3 * time.Hour, 30 * time.Hour} {
+		for _, ago := range []time.Duration{3 * time.Hour, 20 * time.Hour} {
 			records = append(records, map[string]any{
 				"source": "late", "recordId": fmt.Sprint(i, ago), "physicalId": at(node, "physicalId"), "startedAt": hour.Add(-ago), "endedAt": hour.Add(-ago + time.Minute),
 				"mobileOriginated": 1000 + i, "mobileTerminated": 7,

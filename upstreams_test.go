@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -37,12 +38,21 @@ type kept struct {
 	stores  upstream.Stores
 	id      int64
 	key     rules.Key
+	// days are how many of usage are compared, size how many subscribers there are where they are
+	// many.
+	days, size int
 	// ended are the results of passes.
 	ended chan upstream.Result
 }
 
 func newKept(t *testing.T) *kept {
-	k := &kept{moving: newMoving(t)}
+	k := newKeptOf(newMoving(t), 4)
+	k.create(rules.Ours)
+	return k
+}
+
+func newKeptOf(m *moving, days int) *kept {
+	k, t := &kept{moving: m, days: days}, m.T
 	pool, err := pg.Open(t.Context(), k.url, pg.Options{MaxConns: 16})
 	k.must(err)
 	t.Cleanup(func() { _ = pool.Close() })
@@ -68,12 +78,17 @@ func newKept(t *testing.T) *kept {
 	for _, of := range operators {
 		pool.MustExec(`INSERT INTO operators (code, name) VALUES ($1, $2) ON CONFLICT DO NOTHING`, at(of, "code"), at(of, "name"))
 	}
-	created, err := k.queue.Create(t.Context(), k.scope, rules.Spec{
-		Name: "old", BaseURL: k.address, SourceName: "old", Labels: rules.Ours, Days: 4, Currency: "GBP", IsCopyingAlerts: true,
+	return k
+}
+
+// create adds the upstream.
+func (k *kept) create(labels rules.Side) {
+	k.Helper()
+	created, err := k.queue.Create(k.Context(), k.scope, rules.Spec{
+		Name: "old", BaseURL: k.address, SourceName: "old", Labels: labels, Days: k.days, Currency: "GBP", IsCopyingAlerts: true,
 	}, k.key)
 	k.must(err)
 	k.id = created.UpstreamID
-	return k
 }
 
 func (k *kept) must(err error) {
@@ -85,12 +100,16 @@ func (k *kept) must(err error) {
 
 // work runs so many workers until the function that it returns is called.
 func (k *kept) work(workers int, transport http.RoundTripper) (stop func()) {
+	return k.workOn(k.queue, workers, transport)
+}
+
+func (k *kept) workOn(queue upstream.Queue, workers int, transport http.RoundTripper) (stop func()) {
 	k.ended = make(chan upstream.Result, 1_000)
 	ctx, cancel := context.WithCancel(k.Context())
 	var running sync.WaitGroup
 	for range workers {
 		worker := upstream.NewWorker(upstream.WorkerConfig{
-			Queue: k.queue, Stores: k.stores, Transport: transport, Log: slog.New(slog.NewTextHandler(k.Output(), nil)),
+			Queue: queue, Stores: k.stores, Transport: transport, Log: slog.New(slog.NewTextHandler(k.Output(), nil)), Patience: 3 * time.Second,
 			Look: 20 * time.Millisecond, Every: time.Hour, Lease: 3 * time.Second, Ended: func(r upstream.Result) { k.ended <- r },
 		})
 		running.Go(func() { _ = worker.Run(ctx) })
@@ -101,7 +120,7 @@ func (k *kept) work(workers int, transport http.RoundTripper) (stop func()) {
 // until waits for the upstream to be as wanted.
 func (k *kept) until(wanted func(*rules.Upstream) bool) *rules.Upstream {
 	k.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2*time.Minute + time.Duration(k.size)*time.Second/4); ; time.Sleep(20 * time.Millisecond) {
 		found, err := k.queue.FindMany(k.Context(), k.scope, []int64{k.id})
 		k.must(err)
 		if of := found[k.id]; of != nil && wanted(of) {
@@ -129,7 +148,7 @@ func (k *kept) differences(of ...string) (all []string) {
 	client, err := upstream.NewClient(upstream.Config{BaseURL: k.from.base, Key: k.key})
 	k.must(err)
 	mover := &upstream.Mover{
-		From: client, Stores: k.stores, Company: k.company, Source: "old", Days: 4, AtOnce: 4, Now: time.Now,
+		From: client, Stores: k.stores, Company: k.company, Source: "old", Days: k.days, AtOnce: 4, Now: time.Now,
 		Refused: func(what string, why error) { k.Errorf("%s: %v", what, why) }, Progress: func(string, int) {},
 	}
 	report, err := mover.Verify(k.Context())
@@ -196,6 +215,215 @@ func TestAnAccountIsKeptInStep(t *testing.T) {
 	k.giveBack()
 	k.race()
 	k.refuse()
+}
+
+// killed is a queue whose workers end as if they were killed: nothing is given back.
+type killed struct{ *accounts.Store }
+
+// Release implements upstream.Queue.
+func (killed) Release(context.Context, *rules.Job, int64) error { return nil }
+
+// A sweep that is interrupted after each third page goes on where it stood, by a worker that
+// gives it back and by one that is killed. Without that it would never end.
+func TestAnInterruptedSweepGoesOnWhereItStood(t *testing.T) {
+	t.Parallel()
+	k := newKeptOf(newMoving(t), 2)
+	k.create(rules.Theirs)
+	const pages = 3
+	interruptions := int64(0)
+	isSwept := func() bool {
+		found, err := k.queue.FindMany(k.Context(), k.scope, []int64{k.id})
+		k.must(err)
+		return found[k.id].LastSweptAt != nil
+	}
+	for deadline := time.Now().Add(2 * time.Minute); !isSwept(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d interruptions, and no end", interruptions)
+		}
+		queue := upstream.Queue(k.queue)
+		if interruptions%2 == 1 {
+			queue = killed{k.queue}
+		}
+		until := k.proxy.lists.Load() + pages
+		stop := k.workOn(queue, 1, http.DefaultTransport)
+		for k.proxy.lists.Load() < until && !isSwept() {
+			time.Sleep(time.Millisecond)
+		}
+		stop()
+		interruptions++
+	}
+	interrupted := k.proxy.lists.Load()
+	if interruptions < 5 {
+		t.Errorf("%d interruptions", interruptions)
+	}
+	if differ := k.differences(); len(differ) > 0 {
+		t.Error(differ)
+	}
+	before := k.proxy.lists.Load()
+	stop := k.work(1, http.DefaultTransport)
+	defer stop()
+	k.sync(true)
+	whole := k.proxy.lists.Load() - before
+	// A page that is not stored yet is asked for again, and the pages of the tag that it is of.
+	if again := interrupted - whole; again > 3*interruptions {
+		t.Errorf("%d pages instead of %d after %d interruptions", interrupted, whole, interruptions)
+	}
+}
+
+// A key that sees a part of the other company ends no fleet, alerts that people delete do not
+// come again, and edits wait while the other server is down.
+func TestPeopleDecideOverAnUpstream(t *testing.T) {
+	t.Parallel()
+	k := newKeptOf(newMovingFrom(t, dataDir(t), "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"), 2)
+	k.create(rules.WrittenThrough)
+	stop := k.work(1, http.DefaultTransport)
+	defer stop()
+	k.until(func(of *rules.Upstream) bool { return of.LastSweptAt != nil })
+	k.deleteAlerts()
+	k.writeThrough()
+	k.hold()
+}
+
+// deleteAlerts deletes an alert here, and changes another one.
+func (k *kept) deleteAlerts() {
+	k.Helper()
+	alerts := db.NewVolumeAlerts(k.pool, time.Now)
+	all, err := alerts.List(k.Context(), k.scope, domain.Listing{Page: domain.Page{Limit: 100}})
+	k.must(err)
+	count := func() int {
+		n, err := alerts.Count(k.Context(), k.scope, domain.Listing{})
+		k.must(err)
+		return n
+	}
+	before := count()
+	gone, edited := all.Items[0], all.Items[1]
+	_, err = alerts.Remove(k.Context(), k.scope, gone.AlertID)
+	k.must(err)
+	_, err = alerts.Edit(k.Context(), k.scope, edited.AlertID, domain.AlertEdit{UpperThreshold: new(edited.UpperThreshold + 1)})
+	k.must(err)
+	if of := k.sync(true); count() != before-1 || of.Counts.Refused != 0 {
+		k.Errorf("%d alerts of %d, %+v", count(), before, of)
+	}
+	_, err = alerts.Create(k.Context(), k.scope, domain.AlertSpec{RuleType: gone.RuleType, Target: gone.Target, LowerThreshold: gone.LowerThreshold, UpperThreshold: gone.UpperThreshold})
+	k.must(err)
+	if k.sync(true); count() != before {
+		k.Errorf("%d alerts of %d", count(), before)
+	}
+}
+
+// writeThrough edits nicknames and tags while the other server is down, and one that it does
+// not have.
+func (k *kept) writeThrough() {
+	k.Helper()
+	names, tags := db.NewSubscribers(k.pool), db.NewTags(k.pool)
+	ids := k.ids(3, false)
+	k.proxy.isDown.Store(true)
+	for _, nickname := range []string{"first", "last"} {
+		_, err := names.EditNickname(k.Context(), k.scope, ids[0], nickname)
+		k.must(err)
+	}
+	_, err := tags.Attach(k.Context(), k.scope, "down", ids)
+	k.must(err)
+	k.must(tags.Detach(k.Context(), k.scope, "down", ids[2:]))
+	_, err = k.stores.Importer.Tags(k.Context(), k.scope, []domain.TagImport{{PhysicalID: ids[0], TagName: "imported"}})
+	k.must(err)
+	down := k.until(func(of *rules.Upstream) bool { return of.Writes.LastError != nil })
+	if down.Writes.Waiting != 5 || down.Writes.Refused != 0 || down.Writes.RetryAt == nil || !strings.Contains(*down.Writes.LastError, "503") {
+		k.Errorf("%+v", down.Writes)
+	}
+	k.proxy.isDown.Store(false)
+	k.must(k.queue.PutOff(k.Context(), &rules.Job{Company: k.company, Upstream: down, Claim: k.claim()}, ""))
+	up := k.until(func(of *rules.Upstream) bool { return of.Writes.Waiting == 0 })
+	if up.Writes.Refused != 0 || up.Writes.LastError != nil {
+		k.Errorf("%+v", up.Writes)
+	}
+	for range 2 {
+		k.sync(true)
+		if differ := k.differences("subscribers", "tags"); len(differ) > 0 {
+			k.Error(differ)
+		}
+	}
+	var nickname string
+	if k.must(k.pool.Get(&nickname, `SELECT nickname FROM subscribers WHERE company_id = $1 AND physical_id = $2`, k.company.CompanyID, ids[0])); nickname != "last" {
+		k.Error(nickname)
+	}
+	k.pool.MustExec(`UPDATE upstream_subscribers SET physical_id = 'gone' WHERE company_id = $1 AND physical_id = $2`, k.company.CompanyID, ids[1])
+	k.pool.MustExec(`INSERT INTO upstream_writes (company_id, upstream_id, physical_id, tag_name, nickname, is_attached) VALUES ($1, $2, 'gone', '', 'x', false)`, k.company.CompanyID, k.id)
+	refused := k.until(func(of *rules.Upstream) bool { return of.Writes.Refused == 1 })
+	if refused.Writes.Waiting != 0 || !strings.Contains(refused.Writes.Refusals[0], "nickname of gone: ") || !strings.Contains(refused.Writes.Refusals[0], "404") {
+		k.Errorf("%+v", refused.Writes)
+	}
+	k.pool.MustExec(`UPDATE upstream_subscribers SET physical_id = $2 WHERE company_id = $1 AND physical_id = 'gone'`, k.company.CompanyID, ids[1])
+}
+
+// claim is the number of the last claim.
+func (k *kept) claim() (n int64) {
+	k.Helper()
+	k.must(k.pool.Get(&n, `SELECT claim FROM upstreams WHERE company_id = $1 AND upstream_id = $2`, k.company.CompanyID, k.id))
+	return n
+}
+
+// hold does sweeps with a key that sees one group alone.
+func (k *kept) hold() {
+	k.Helper()
+	active := func() (n int64) {
+		k.must(k.pool.Get(&n, `SELECT count(*) FROM upstream_subscribers o JOIN subscribers s ON s.company_id = o.company_id AND s.physical_id = o.physical_id
+			WHERE o.company_id = $1 AND s.is_active`, k.company.CompanyID))
+		return n
+	}
+	whole := k.key
+	part := k.partKey()
+	before := active()
+	use := func(key rules.Key) {
+		_, err := k.queue.Edit(k.Context(), k.scope, k.id, rules.Edit{Key: &key})
+		k.must(err)
+	}
+	use(part)
+	k.sync(true)
+	held := k.sync(true)
+	if held.State != rules.Held || held.Removals == nil || held.Removals.Subscribers < 100 || held.Removals.ConfirmedAt != nil || active() != before {
+		k.Fatalf("%d of %d are active: %+v", active(), before, held)
+	}
+	use(whole)
+	if of := k.sync(true); of.State != rules.Ready || of.Removals != nil || of.Counts.Missing != 0 || active() != before {
+		k.Errorf("all are found again: %+v", of)
+	}
+	use(part)
+	k.sync(true)
+	held = k.sync(true)
+	n := held.Removals.Subscribers
+	if _, err := k.queue.ConfirmRemovals(k.Context(), k.scope, k.id, n-1); err == nil {
+		k.Error("another number is confirmed")
+	}
+	confirmed, err := k.queue.ConfirmRemovals(k.Context(), k.scope, k.id, n)
+	k.must(err)
+	if confirmed.Removals.ConfirmedAt == nil {
+		k.Errorf("%+v", confirmed.Removals)
+	}
+	of := k.until(func(of *rules.Upstream) bool { return of.State == rules.Ready })
+	if active() != before-n || of.Removals != nil {
+		k.Errorf("%d of %d are active, %d were confirmed: %+v", active(), before, n, of)
+	}
+}
+
+// partKey is of a user there who sees one group.
+func (k *kept) partKey() rules.Key {
+	k.Helper()
+	group := at(k.from.ask(`{groups(first: 1) {nodes {groupId}}}`, nil), "groups", "nodes").([]any)[0]
+	user := []string{"user", "create", "part@demo.example", "--company", "demo", "--group", fmt.Sprint(at(group, "groupId"))}
+	for _, permission := range []string{"VIEW_SUBSCRIBER", "VIEW_STATISTICS_OVERVIEW", "VIEW_MONITORING_ALERTS", "View a User's Details"} {
+		user = append(user, "--permission", permission)
+	}
+	if status, _, stderr := simgraph(k.T, k.from.dir, user...); status != 0 {
+		k.Fatal(stderr)
+	}
+	status, text, stderr := simgraph(k.T, k.from.dir, "key", "create", "--user", "part@demo.example")
+	if status != 0 {
+		k.Fatal(stderr)
+	}
+	key, err := rules.ParseKey(text)
+	k.must(err)
+	return key
 }
 
 // hide lets a subscriber go and come back on the other side.
@@ -295,10 +523,11 @@ func (k *kept) race() {
 	k.must(err)
 	var passes sync.WaitGroup
 	for range 2 {
+		job := *job
 		client, err := upstream.NewClient(upstream.Config{BaseURL: k.address, Key: k.key})
 		k.must(err)
 		mover := &upstream.Mover{
-			From: client, Stores: k.stores, Company: k.company, Source: "old", Currency: "GBP", Days: 4, AtOnce: 4, Job: job, Now: time.Now,
+			From: client, Stores: k.stores, Company: k.company, Source: "old", Currency: "GBP", Days: 4, AtOnce: 4, Job: &job, Now: time.Now,
 			Refused: func(what string, why error) { k.Logf("%s: %v", what, why) }, Progress: func(string, int) {},
 		}
 		passes.Go(func() {
@@ -308,7 +537,7 @@ func (k *kept) race() {
 		})
 	}
 	passes.Wait()
-	k.must(k.queue.Release(k.Context(), job))
+	k.must(k.queue.Release(k.Context(), job, 0))
 	if differ := k.differences(lineDays, lineHours); len(differ) > 0 {
 		k.Error(differ)
 	}

@@ -56,6 +56,9 @@ func (a *VolumeAlerts) Create(ctx context.Context, scope domain.Scope, spec doma
 		if err != nil {
 			return err
 		}
+		if err := change.forUpstreams(ctx, created, false); err != nil {
+			return err
+		}
 		return change.audit(ctx, domain.AuditAlertCreate, created, alertChanges(nil, created))
 	})
 	return created, err
@@ -97,6 +100,12 @@ func (a *VolumeAlerts) Edit(ctx context.Context, scope domain.Scope, id int64, e
 			return err
 		}
 		if n > 0 {
+			if err := change.forUpstreams(ctx, &before, true); err != nil {
+				return err
+			}
+			if err := change.forUpstreams(ctx, alert, false); err != nil {
+				return err
+			}
 			if err := change.evaluate(ctx, []int64{id}); err != nil {
 				return err
 			}
@@ -116,6 +125,9 @@ func (a *VolumeAlerts) Remove(ctx context.Context, scope domain.Scope, id int64)
 			return err
 		}
 		if _, err := pg.Affected(ctx, change.tx, removeAlert, scope.Company, id); err != nil {
+			return err
+		}
+		if err := change.forUpstreams(ctx, removed, true); err != nil {
 			return err
 		}
 		return change.audit(ctx, domain.AuditAlertDelete, removed, alertChanges(removed, nil))
@@ -158,6 +170,9 @@ func (c *alertChange) keep(ctx context.Context, alerts []domain.AlertImport, tar
 	known := map[alertKey]int{}
 	for _, alert := range same {
 		known[alert.alertKey]++
+	}
+	if err := c.countDeleted(ctx, alerts, targets, known); err != nil {
+		return nil, err
 	}
 	kept := make([]domain.Imported, len(targets))
 	var fresh []alertTargeted

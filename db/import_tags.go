@@ -34,6 +34,9 @@ WITH line AS (
 )
 SELECT physical_id || chr(31) || tag_name, outcome FROM line`
 
+// pairOf identifies an item; neither part can hold the control character.
+func pairOf(t domain.TagImport) string { return t.PhysicalID + "\x1f" + string(t.TagName) }
+
 // Tags implements domain.Importer.
 func (i *Importer) Tags(ctx context.Context, scope domain.Scope, items []domain.TagImport) ([]domain.Imported, error) {
 	verdicts := make(map[string]string, len(items))
@@ -44,14 +47,24 @@ func (i *Importer) Tags(ctx context.Context, scope domain.Scope, items []domain.
 		if err != nil {
 			return nil, err
 		}
+		var edits []labelEdit
+		for _, t := range items {
+			if verdicts[pairOf(t)] == "created" {
+				edits = append(edits, editsOf(t.TagName, []string{t.PhysicalID}, true)...)
+			}
+		}
+		if err := writeThrough(ctx, tx, scope, edits); err != nil {
+			return nil, err
+		}
+		if err := restoreEdits(ctx, tx, scope, pg.Pluck(items, func(t domain.TagImport) string { return t.PhysicalID })); err != nil {
+			return nil, err
+		}
 		return imported.Tally(verdicts, nil), announce.Changed(ctx, tx, scope.Company, imported.Changed(verdicts))
 	})
 	if err != nil {
 		return nil, err
 	}
-	// Neither part can hold the control character.
-	pair := func(t domain.TagImport) string { return t.PhysicalID + "\x1f" + string(t.TagName) }
-	answers := imported.Answer(items, verdicts, pair, func(t domain.TagImport, _ string) *domain.Error {
+	answers := imported.Answer(items, verdicts, pairOf, func(t domain.TagImport, _ string) *domain.Error {
 		return domain.NotFound("physicalId", "subscriber", t.PhysicalID)
 	})
 	i.grown(ctx, "subscriber_tags", answers)

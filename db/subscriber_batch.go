@@ -138,11 +138,16 @@ func StoreTags(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, chang
 		}
 	}
 	changed := map[string]bool{}
+	edits := map[string]labelEdit{}
 	for _, c := range changes {
 		changed[c.PhysicalID] = true
+		edits[c.PhysicalID+"\x1f"+string(c.Tag)] = labelEdit{physicalID: c.PhysicalID, tag: string(c.Tag), isAttached: c.Attach}
 	}
 	if len(changed) == 0 {
 		return nil
+	}
+	if err := writeThrough(ctx, tx, domain.Whole(company), slices.Collect(maps.Values(edits))); err != nil {
+		return err
 	}
 	return announce.Changed(ctx, tx, company, slices.Sorted(maps.Keys(changed)))
 }

@@ -142,8 +142,19 @@ func writeSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, now 
 	if err := tx.SelectContext(ctx, &keys, newSubscriberKeys, len(items)); err != nil {
 		return err
 	}
+	edits, err := renamed(ctx, tx, scope, items)
+	if err != nil {
+		return err
+	}
 	addresses := pq.StringArray(pg.Pluck(items, func(s *domain.Subscriber) string { return orZero(s.FixedIPAddress) }))
-	return imported.Judge(ctx, tx, found, importSubscribers, append(subscriberArrays(scope, now, items, movesToo), keys, addresses)...)
+	if err := imported.Judge(ctx, tx, found, importSubscribers, append(subscriberArrays(scope, now, items, movesToo), keys, addresses)...); err != nil {
+		return err
+	}
+	edits = slices.DeleteFunc(edits, func(e labelEdit) bool { return imported.Outcomes[found[e.physicalID]] != domain.Updated })
+	if err := writeThrough(ctx, tx, scope, edits); err != nil {
+		return err
+	}
+	return restoreEdits(ctx, tx, scope, pg.Pluck(items, func(s *domain.Subscriber) string { return s.PhysicalID }))
 }
 
 func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscriber, movesToo bool) []any {

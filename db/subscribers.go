@@ -240,6 +240,9 @@ func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, phys
 		if _, err := pg.Affected(ctx, tx, setNickname, scope.Company, before.Key, nickname); err != nil {
 			return err
 		}
+		if err := writeThrough(ctx, tx, scope, []labelEdit{{physicalID: physicalID, nickname: nickname}}); err != nil {
+			return err
+		}
 		if err := announce.Changed(ctx, tx, scope.Company, []string{physicalID}); err != nil {
 			return err
 		}

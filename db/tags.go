@@ -137,6 +137,9 @@ func (t *Tags) Attach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 		if err != nil || attached == 0 {
 			return err
 		}
+		if err := writeThrough(ctx, tx, scope, editsOf(tag, physicalIDs, true)); err != nil {
+			return err
+		}
 		if err := announce.Changed(ctx, tx, scope.Company, physicalIDs); err != nil {
 			return err
 		}
@@ -161,6 +164,12 @@ func (t *Tags) Detach(ctx context.Context, scope domain.Scope, tag domain.TagNam
 			return &domain.Error{Kind: domain.KindNotFound, Field: "tagName", Message: fmt.Sprintf("the tag %q is not attached", tag)}
 		}
 		if err != nil {
+			return err
+		}
+		if err := writeThrough(ctx, tx, scope, editsOf(tag, physicalIDs, false)); err != nil {
+			return err
+		}
+		if err := restoreEdits(ctx, tx, scope, physicalIDs); err != nil {
 			return err
 		}
 		if err := announce.Changed(ctx, tx, scope.Company, physicalIDs); err != nil {

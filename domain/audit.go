@@ -73,6 +73,7 @@ const (
 	AuditUpstreamResume   = "upstream.resume"
 	AuditUpstreamSync     = "upstream.sync"
 	AuditUpstreamRemove   = "upstream.remove"
+	AuditUpstreamConfirm  = "upstream.confirm"
 	AuditUpstreamMissing  = "upstream.missing"
 	AuditProfileSave      = "sourceProfile.save"
 	AuditProfileRemove    = "sourceProfile.remove"

@@ -21,6 +21,10 @@ type Scope struct {
 	Billing *Billing
 	// Actor is who acts, for the audit log; nil is the program itself.
 	Actor *Actor
+	// Upstream is the upstream whose pass stores what the other server says; 0 for none. That
+	// is not sent back, does not undo edits that wait to be sent, and brings no alert again
+	// that was deleted here.
+	Upstream int64
 }
 
 // Whole returns the scope of everything in a company.

@@ -30,7 +30,7 @@ var notRelations = strings.Fields(`
 	ConditionLogEntry.id ConditionLogEntry.alertId ConditionLogEntry.trait ConditionExplanation.entry ConditionPreview.days ConditionPreview.firings Silence.id MailDelivery.id AlertDelivery.id Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Silence.weekly Silence.isActive Silence.isEnded Silence.occurrences Webhook.id Webhook.eventTypes Webhook.alertIds Webhook.groupIds Webhook.tagNames WebhookDelivery.id WebhookDelivery.payload WebhookDelivery.lastAnswer
 	Operation.id OperationResult.id OperationResult.changes Command.id
 	Source.id Source.counts SourceReject.id SourceProfile.fields SourceProfile.dateFormats PreviewedRecord.record
-	Upstream.id Upstream.counts Upstream.progress Upstream.refusals`)
+	Upstream.id Upstream.counts Upstream.progress Upstream.refusals Upstream.removals Upstream.writes UpstreamWrites.refusals`)
 
 // TestEveryRelationHasARow fails for a field that leads to another object, or has
 // a resolver, and stands neither in the table of relations nor above.

@@ -53,9 +53,9 @@ var bounded = map[string]string{
 	"Usage.breakdown Usage.topSubscribers Recipient.mails Subscriber.tags":            "pages by an argument, at most 100",
 	"Subscriber.profiles RelatedItems.profiles":                                       "the first 100 of a card, which has room for a few",
 	"AlertLogEntry.deliveries VolumeLogEntry.deliveries ConditionLogEntry.deliveries": "one for each recipient and webhook, at most 120",
-	"VolumeAlert.subjects":                "pages by an argument, at most 100",
-	"Subscriber.alerts":                   "the first 100 that watch it",
-	"Upstream.progress Upstream.refusals": "a line for each resource, and the last 20 refusals",
+	"VolumeAlert.subjects": "pages by an argument, at most 100",
+	"Subscriber.alerts":    "the first 100 that watch it",
+	"Upstream.progress Upstream.refusals UpstreamWrites.refusals":                                               "a line for each resource, and the last 20 refusals",
 	"AlertList.items AlertLogList.items GroupList.items RecipientList.items SubscriberList.items TagList.items": "pages of REST",
 }
 

@@ -91,6 +91,15 @@ func (m mutationResolver) SyncUpstream(ctx context.Context, in input.SyncUpstrea
 	return &model.SyncUpstreamPayload{Upstream: due}, err
 }
 
+func (m mutationResolver) ConfirmUpstreamRemovals(ctx context.Context, in input.ConfirmUpstreamRemovalsInput) (*model.ConfirmUpstreamRemovalsPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	confirmed, err := m.Ports.Upstreams.ConfirmRemovals(ctx, scope, int64(in.UpstreamID), in.Subscribers)
+	return &model.ConfirmUpstreamRemovalsPayload{Upstream: confirmed}, err
+}
+
 func (m mutationResolver) DeleteUpstream(ctx context.Context, in input.DeleteUpstreamInput) (*model.DeleteUpstreamPayload, error) {
 	scope, err := scopeOf(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ var verbs = map[string]string{
 	"attach": "puts on", "detach": "takes off", "move": "into another group", "bar": "in the inventory", "unbar": "in the inventory", "terminate": "a contract",
 	"record": "usage", "report": "what became of a command", "rotate": "a secret", "restore": "mail to an address", "send": "a test alert", "test": "a webhook",
 	"enable": "a webhook", "disable": "a webhook", "pause": "a source", "resume": "a source", "sync": "an upstream", "replay": "what was sent or refused",
-	"start": "what runs", "cancel": "what waits or runs", "undo": "an operation", "retry": "a command", "end": "what runs", "revoke": "a key",
+	"start": "what runs", "cancel": "what waits or runs", "confirm": "what waits for a person", "undo": "an operation", "retry": "a command", "end": "what runs", "revoke": "a key",
 }
 
 // limited are the verbs that are for some nouns alone.

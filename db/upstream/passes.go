@@ -1,8 +1,10 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -20,18 +22,22 @@ import (
 )
 
 const (
-	// isDue is the condition that a pass may begin at $2. What is due or claimed until later
-	// than $3 comes of a clock that was set back since.
-	isDue = `u.paused_at IS NULL AND (u.due_at <= $2 OR u.due_at > $3)
-  AND (u.claimed_until IS NULL OR u.claimed_until <= $2 OR u.claimed_until > $3)`
+	// isFree is the condition that no worker has the upstream at $2, and isDue that a pass may
+	// begin. What is due or claimed until later than $3 comes of a clock that was set back since.
+	isFree = `u.paused_at IS NULL AND (u.claimed_until IS NULL OR u.claimed_until <= $2 OR u.claimed_until > $3)`
+	isDue  = `(u.due_at <= $2 OR u.due_at > $3)`
+	// hasWrites is the condition that edits are to be sent.
+	hasWrites = `(u.labels = 'written through' AND (u.writes_due_at IS NULL OR u.writes_due_at <= $2 OR u.writes_due_at > $3) AND EXISTS (
+    SELECT FROM upstream_writes w
+    WHERE w.company_id = u.company_id AND w.upstream_id = u.upstream_id AND w.sent_at IS NULL AND w.refused_at IS NULL))`
 	dueUpstreams = `
 SELECT u.company_id, u.upstream_id FROM upstreams u
-WHERE ($1::bigint[] IS NULL OR u.company_id = ANY($1)) AND ` + isDue + `
+WHERE ($1::bigint[] IS NULL OR u.company_id = ANY($1)) AND ` + isFree + ` AND (` + isDue + ` OR ` + hasWrites + `)
 ORDER BY u.due_at
 LIMIT 1000`
 )
 
-// Due returns upstreams of which a pass may begin, at most 1,000 of each node of the database.
+// Due returns upstreams of which a pass may begin, or edits may be sent, at most 1,000 of each node of the database.
 // It returns them beside the error where some nodes fail.
 func (s *Store) Due(ctx context.Context) (all []upstream.Due, err error) {
 	at := s.moment()
@@ -46,20 +52,22 @@ func (s *Store) Due(ctx context.Context) (all []upstream.Due, err error) {
 }
 
 const claimUpstream = `
-UPDATE upstreams u SET claim = u.claim + 1, claimed_until = $5, progress = '[]'
-WHERE u.company_id = $1 AND u.upstream_id = $4 AND ` + isDue + `
-RETURNING ` + upstreamColumns + `, u.key, u.claim, u.sweep, u.attempts, u.is_sweep_requested`
+UPDATE upstreams u SET claim = u.claim + 1, claimed_until = $5
+WHERE u.company_id = $1 AND u.upstream_id = $4 AND ` + isFree + ` AND (` + isDue + ` OR ` + hasWrites + `)
+RETURNING ` + upstreamColumns + `, u.key, u.claim, u.sweep, u.attempts, u.is_sweep_requested, u.cursor, NOT ` + isDue + ` AS is_writing`
 
 type claimedRow struct {
 	upstreamRow
-	Key              []byte
-	Claim, Sweep     int64
-	Attempts         int
-	IsSweepRequested bool
+	Key                         []byte
+	Claim, Sweep                int64
+	Attempts                    int
+	IsSweepRequested, IsWriting bool
+	Cursor                      string
 }
 
 // Claim begins a pass, for as long as the lease lasts or is renewed; nil where another worker
-// has begun it. A job beside an error has no key: Finish says so.
+// has begun it. One that was interrupted goes on from where it stood. A job beside an error
+// has no key: Finish says so.
 func (s *Store) Claim(ctx context.Context, due upstream.Due, lease time.Duration) (*upstream.Job, error) {
 	at := s.moment()
 	row, err := pg.GetOne[claimedRow](ctx, s.pool, nil, claimUpstream, due.CompanyID, at, at.Add(webhook.PutOff), due.UpstreamID, at.Add(lease))
@@ -67,11 +75,16 @@ func (s *Store) Claim(ctx context.Context, due upstream.Due, lease time.Duration
 		return nil, err
 	}
 	job := &upstream.Job{
-		Company: &domain.Company{CompanyID: due.CompanyID}, Upstream: row.upstream(at), Claim: row.Claim, Sweep: row.Sweep + 1, StartedAt: at, Attempts: row.Attempts + 1,
+		Company: &domain.Company{CompanyID: due.CompanyID}, Upstream: row.upstream(at), Claim: row.Claim, Sweep: row.Sweep + 1, StartedAt: at, ClaimedAt: at,
+		Attempts: row.Attempts + 1, IsWriting: row.IsWriting,
 		IsSweep: row.IsSweepRequested || row.LastSweptAt == nil || !at.Before(row.LastSweptAt.Add(upstream.SweepEvery)) || row.LastSweptAt.After(at),
 	}
-	company, err := companies.New(s.pool).Find(ctx, domain.Whole(due.CompanyID))
-	if err != nil {
+	_ = json.Unmarshal([]byte(row.Cursor), &job.Cursor) // of an older form, the pass begins anew
+	if !job.IsWriting {
+		err = s.begin(ctx, job)
+	}
+	company, lost := companies.New(s.pool).Find(ctx, domain.Whole(due.CompanyID))
+	if err = errors.Join(err, lost); err != nil {
 		return job, err
 	}
 	job.Company = company
@@ -80,33 +93,77 @@ func (s *Store) Claim(ctx context.Context, due upstream.Due, lease time.Duration
 }
 
 const (
+	// forgetSent forgets edits that were sent before the pass: what it reads has them. Those
+	// that were refused are shown for a while.
+	forgetSent = `
+DELETE FROM upstream_writes WHERE company_id = $1 AND upstream_id = $2 AND (sent_at IS NOT NULL OR refused_at < $3)`
+	beginPass = `
+UPDATE upstreams SET progress = '[]', cursor = $4
+WHERE company_id = $1 AND upstream_id = $2 AND claim = $3`
+	// refusedFor is for how long a refused edit is shown.
+	refusedFor = 7 * 24 * time.Hour
+)
+
+// begin begins a pass, or goes on with one.
+func (s *Store) begin(ctx context.Context, job *upstream.Job) error {
+	if job.Cursor.IsOf(&job.Upstream.Spec, job.IsSweep, job.ClaimedAt) {
+		job.StartedAt = job.Cursor.BegunAt
+		return nil
+	}
+	job.Cursor = upstream.NewCursor(&job.Upstream.Spec, job.IsSweep, job.StartedAt)
+	company, id := job.Company.CompanyID, job.Upstream.UpstreamID
+	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		n, err := pg.Affected(ctx, tx, beginPass, company, id, job.Claim, textOf(job.Cursor))
+		if err != nil || n == 0 {
+			return cmp.Or(err, error(errLost))
+		}
+		_, err = pg.Affected(ctx, tx, forgetSent, company, id, job.ClaimedAt.Add(-refusedFor))
+		return err
+	})
+}
+
+const reachCursor = `UPDATE upstreams SET cursor = $4 WHERE company_id = $1 AND upstream_id = $2 AND claim = $3`
+
+// Reach notes where the pass stands.
+func (s *Store) Reach(ctx context.Context, job *upstream.Job) error {
+	n, err := pg.Affected(ctx, s.pool, reachCursor, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, textOf(job.Cursor))
+	if err == nil && n == 0 {
+		return errLost
+	}
+	return err
+}
+
+const (
 	renewClaim = `
 UPDATE upstreams SET claimed_until = $4, progress = $5
 WHERE company_id = $1 AND upstream_id = $2 AND claim = $3 AND paused_at IS NULL`
 	releaseClaim = `
-UPDATE upstreams SET claimed_until = NULL
+UPDATE upstreams SET claimed_until = NULL, records = records + $4
 WHERE company_id = $1 AND upstream_id = $2 AND claim = $3`
 )
 
 // Renew goes on with a pass for as long as the lease lasts, and notes its progress; false
 // where the upstream was paused or removed, or another worker has the pass.
 func (s *Store) Renew(ctx context.Context, job *upstream.Job, lease time.Duration, progress []upstream.Progress) (bool, error) {
-	n, err := pg.Affected(ctx, s.pool, renewClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, s.moment().Add(lease), textOf(progress))
+	n, err := pg.Affected(ctx, s.pool, renewClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, s.moment().Add(lease), textOf(listed(progress)))
 	return n > 0, err
 }
 
-// Release gives a pass back, which begins anew.
-func (s *Store) Release(ctx context.Context, job *upstream.Job) error {
-	_, err := pg.Affected(ctx, s.pool, releaseClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim)
+// Release gives a pass back, which goes on from where it stands, and has booked so many
+// records.
+func (s *Store) Release(ctx context.Context, job *upstream.Job, records int64) error {
+	_, err := pg.Affected(ctx, s.pool, releaseClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, records)
 	return err
 }
 
-func textOf(progress []upstream.Progress) string {
-	if len(progress) == 0 {
-		return "[]"
-	}
-	text, _ := json.Marshal(progress) // texts and numbers can be written
+func textOf(of any) string {
+	text, _ := json.Marshal(of) // texts, numbers and times can be written
 	return string(text)
+}
+
+// listed is progress that is written as a list where there is none.
+func listed(progress []upstream.Progress) []upstream.Progress {
+	return append([]upstream.Progress{}, progress...)
 }
 
 const (
@@ -119,7 +176,11 @@ const (
 UPDATE upstreams SET attempts = attempts + 1, last_error = $9, failed_at = $7::timestamptz,` + whileClaimed + `
 WHERE company_id = $1 AND upstream_id = $2 AND claim = $3`
 	succeedPass = `
-UPDATE upstreams SET attempts = 0, last_error = NULL, failed_at = NULL, last_synced_at = $6::timestamptz, data_complete_until = $9,
+UPDATE upstreams SET attempts = 0, last_error = NULL, failed_at = NULL, last_synced_at = $6::timestamptz, data_complete_until = $9, cursor = '',
+  held_removals = CASE WHEN $10 THEN nullif($15::bigint, 0) ELSE held_removals END,
+  held_at = CASE WHEN NOT $10 THEN held_at WHEN $15::bigint > 0 THEN COALESCE(held_at, $7::timestamptz) END,
+  confirmed_removals = CASE WHEN NOT $10 OR confirmed_at > $16::timestamptz AND $15::bigint > 0 THEN confirmed_removals END,
+  confirmed_at = CASE WHEN NOT $10 OR confirmed_at > $16::timestamptz AND $15::bigint > 0 THEN confirmed_at END,
   is_sweep_requested = is_sweep_requested AND (requested_at > $6::timestamptz OR NOT $10),
   last_swept_at = CASE WHEN $10 THEN $6::timestamptz ELSE last_swept_at END, sweep = CASE WHEN $10 THEN $11::bigint ELSE sweep END,
   refused = CASE WHEN $10 OR $12::bigint > 0 THEN $12::bigint ELSE refused END, refusals = CASE WHEN $10 OR $12::bigint > 0 THEN $13::text[] ELSE refusals END,
@@ -139,13 +200,13 @@ WHERE u.company_id = $1 AND u.upstream_id = $2`
 func (s *Store) Finish(ctx context.Context, job *upstream.Job, outcome upstream.Outcome) (isOurs bool, err error) {
 	at := s.moment()
 	company, id := job.Company.CompanyID, job.Upstream.UpstreamID
-	args := []any{company, id, job.Claim, textOf(outcome.Progress), outcome.Records, job.StartedAt, at}
+	args := []any{company, id, job.Claim, textOf(listed(outcome.Progress)), outcome.Records, job.StartedAt, at}
 	if outcome.Err != "" {
 		n, err := pg.Affected(ctx, s.pool, failPass, append(args, at.Add(upstream.Next(outcome.Every, job.Attempts)), outcome.Err)...)
 		return n > 0, err
 	}
 	refusals := pq.StringArray(append([]string{}, outcome.Refusals...))
-	args = append(args, at.Add(outcome.Every), job.CompleteUntil(), job.IsSweep, job.Sweep, outcome.Refused, refusals, outcome.Lowered)
+	args = append(args, at.Add(outcome.Every), job.CompleteUntil(), job.IsSweep, job.Sweep, outcome.Refused, refusals, outcome.Lowered, outcome.Held, job.ClaimedAt)
 	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
 		n, err := pg.Affected(ctx, tx, succeedPass, args...)
 		if isOurs = n > 0; err != nil || !isOurs {
@@ -205,7 +266,7 @@ func (s *Store) Own(ctx context.Context, job *upstream.Job, physicalIDs []string
 }
 
 const listCards = `
-SELECT s.physical_id, s.subscriber_id, s.terminate_date IS NOT NULL AS is_terminated
+SELECT s.physical_id, s.subscriber_id, s.terminate_date IS NOT NULL AS is_terminated, o.last_sweep >= $3 AS is_found, o.first_sweep >= $3 AS is_new
 FROM upstream_subscribers o
 JOIN subscribers s ON s.company_id = o.company_id AND s.physical_id = o.physical_id
 WHERE o.company_id = $1 AND s.company_id = $1 AND o.upstream_id = $2
@@ -213,7 +274,30 @@ ORDER BY s.physical_id`
 
 // Cards returns the subscribers that the upstream has brought.
 func (s *Store) Cards(ctx context.Context, job *upstream.Job) ([]*upstream.Card, error) {
-	return pg.SelectAll[upstream.Card](ctx, s.pool, listCards, job.Company.CompanyID, job.Upstream.UpstreamID)
+	return pg.SelectAll[upstream.Card](ctx, s.pool, listCards, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep)
+}
+
+const (
+	carriersOf = `
+FROM subscriber_tags st
+JOIN subscribers s ON s.company_id = st.company_id AND s.key = st.subscriber_key
+JOIN upstream_subscribers o ON o.company_id = s.company_id AND o.physical_id = s.physical_id
+WHERE st.company_id = $1 AND s.company_id = $1 AND o.company_id = $1 AND o.upstream_id = $2 AND o.last_sweep >= $3
+  AND NOT EXISTS (
+    SELECT FROM upstream_writes w
+    WHERE w.company_id = $1 AND w.physical_id = s.physical_id AND w.tag_name = st.tag_name AND w.is_attached AND w.refused_at IS NULL)`
+	listCarriers = `SELECT s.physical_id` + carriersOf + ` AND st.tag_name = $4 ORDER BY s.physical_id`
+	listTags     = `SELECT DISTINCT st.tag_name` + carriersOf
+)
+
+// Carriers returns the subscribers that the sweep has found and that carry a tag here.
+func (s *Store) Carriers(ctx context.Context, job *upstream.Job, tag domain.TagName) ([]string, error) {
+	return pg.SelectValues[string](ctx, s.pool, listCarriers, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep, string(tag))
+}
+
+// Tags returns the tags that subscribers carry here which the sweep has found.
+func (s *Store) Tags(ctx context.Context, job *upstream.Job) ([]domain.TagName, error) {
+	return pg.SelectValues[domain.TagName](ctx, s.pool, listTags, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep)
 }
 
 const (
@@ -293,6 +377,17 @@ func numberFor(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, g *domain.G
 		return 0, domain.Invalid("groupId", "the group %d is the highest that there can be", highest)
 	}
 	return int64(highest) + 1, nil
+}
+
+const takeCensus = `
+SELECT count(*) AS active, count(*) FILTER (WHERE o.last_sweep >= $3) AS found, count(*) FILTER (WHERE o.last_sweep < $3 - 1) AS missing
+FROM upstream_subscribers o
+JOIN subscribers s ON s.company_id = o.company_id AND s.physical_id = o.physical_id
+WHERE o.company_id = $1 AND s.company_id = $1 AND o.upstream_id = $2 AND s.is_active`
+
+// Census counts the subscribers that are active here.
+func (s *Store) Census(ctx context.Context, job *upstream.Job) (*upstream.Census, error) {
+	return pg.GetOne[upstream.Census](ctx, s.pool, nil, takeCensus, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep)
 }
 
 const (

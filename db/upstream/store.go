@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -53,7 +55,8 @@ func noUpstream(id int64) error { return domain.NotFound("upstreamId", "upstream
 const (
 	upstreamColumns = `u.upstream_id, u.name, u.base_url, u.source, u.labels, u.days, u.currency, u.is_copying_alerts, u.is_copying_recipients,
   u.created_at, u.paused_at, u.due_at, u.claimed_until, u.last_synced_at, u.last_swept_at, u.data_complete_until, u.progress,
-  u.last_error, u.failed_at, u.subscribers, u.missing, u.records, u.refused, u.lowered, u.refusals`
+  u.last_error, u.failed_at, u.subscribers, u.missing, u.records, u.refused, u.lowered, u.refusals,
+  u.held_removals, u.held_at, u.confirmed_removals, u.confirmed_at, u.write_error, u.writes_due_at`
 	fromUpstreams = `
 FROM upstreams u
 WHERE u.company_id = $1`
@@ -81,6 +84,10 @@ type upstreamRow struct {
 	FailedAt                                        *time.Time
 	Subscribers, Missing, Records, Refused, Lowered int64
 	Refusals                                        pg.TextList[string]
+	HeldRemovals, ConfirmedRemovals                 *int64
+	HeldAt, ConfirmedAt                             *time.Time
+	WriteError                                      *string
+	WritesDueAt                                     *time.Time
 }
 
 // upstream is the row at a time.
@@ -97,6 +104,13 @@ func (r *upstreamRow) upstream(now time.Time) *upstream.Upstream {
 	if r.PausedAt == nil {
 		of.DueAt = &r.DueAt
 	}
+	if r.HeldRemovals != nil && r.HeldAt != nil {
+		of.Removals = &upstream.Removals{Subscribers: *r.HeldRemovals, HeldAt: *r.HeldAt, ConfirmedAt: r.ConfirmedAt}
+		if r.ConfirmedRemovals != nil {
+			of.Removals.Confirmed = *r.ConfirmedRemovals
+		}
+	}
+	of.Writes.LastError, of.Writes.RetryAt = r.WriteError, r.WritesDueAt
 	_ = json.Unmarshal([]byte(r.Progress), &of.Progress) // an older form says nothing
 	of.State = of.StateAt(now, r.ClaimedUntil)
 	return of
@@ -124,7 +138,11 @@ func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Lis
 		return slice, err
 	}
 	now := s.moment()
-	return keyset.Page(ctx, s.pool, upstreamsTable, listing, func(r *listedUpstream) *upstream.Upstream { return r.upstream(now) }, scope.Company)
+	slice, err = keyset.Page(ctx, s.pool, upstreamsTable, listing, func(r *listedUpstream) *upstream.Upstream { return r.upstream(now) }, scope.Company)
+	if err != nil {
+		return slice, err
+	}
+	return slice, s.countWrites(ctx, s.pool, scope, slice.Items)
 }
 
 // Count implements upstream.Upstreams.
@@ -146,7 +164,10 @@ func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (
 	for _, row := range rows {
 		found[row.UpstreamID] = row.upstream(now)
 	}
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	return found, s.countWrites(ctx, s.pool, scope, slices.Collect(maps.Values(found)))
 }
 
 func (s *Store) find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64, sql string) (*upstream.Upstream, error) {
@@ -154,7 +175,8 @@ func (s *Store) find(ctx context.Context, in sqlx.QueryerContext, scope domain.S
 	if err != nil {
 		return nil, err
 	}
-	return row.upstream(s.moment()), nil
+	of := row.upstream(s.moment())
+	return of, s.countWrites(ctx, in, scope, []*upstream.Upstream{of})
 }
 
 const (
@@ -291,12 +313,14 @@ const (
 	writeUpstream = `
 UPDATE upstreams
 SET name = $3, base_url = $4, labels = $5, days = $6, currency = $7, is_copying_alerts = $8, is_copying_recipients = $9, due_at = $10, requested_at = $10,
-  is_sweep_requested = is_sweep_requested OR $11, attempts = 0
+  is_sweep_requested = is_sweep_requested OR $11, attempts = 0, cursor = '', write_attempts = 0, write_error = NULL, writes_due_at = NULL
 WHERE company_id = $1 AND upstream_id = $2`
-	writeKey = `UPDATE upstreams SET key = $3 WHERE company_id = $1 AND upstream_id = $2`
+	// removeWrites forgets edits that nobody sends any more.
+	removeWrites = `DELETE FROM upstream_writes WHERE company_id = $1 AND upstream_id = $2`
+	writeKey     = `UPDATE upstreams SET key = $3 WHERE company_id = $1 AND upstream_id = $2`
 )
 
-// Edit implements upstream.Upstreams.
+// Edit implements upstream.Upstreams. A pass that was interrupted begins anew.
 func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit upstream.Edit) (edited *upstream.Upstream, err error) {
 	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
 		spec := edit.Apply(of.Spec)
@@ -322,6 +346,11 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit ups
 				return nil, err
 			}
 			all = append(all, domain.Became("key", edit.Key.ID))
+		}
+		if spec.Labels != upstream.WrittenThrough {
+			if _, err := pg.Affected(ctx, tx, removeWrites, scope.Company, id); err != nil {
+				return nil, err
+			}
 		}
 		_, err := pg.Affected(ctx, tx, writeUpstream, scope.Company, id, spec.Name, spec.BaseURL, spec.Labels, spec.Days, spec.Currency,
 			spec.IsCopyingAlerts, spec.IsCopyingRecipients, s.moment(), spec != of.Spec)
@@ -361,9 +390,30 @@ func (s *Store) Request(ctx context.Context, scope domain.Scope, id int64, sweep
 	})
 }
 
+const confirmRemovals = `
+UPDATE upstreams SET confirmed_removals = held_removals, confirmed_at = $3, due_at = $3, requested_at = $3, is_sweep_requested = true, attempts = 0
+WHERE company_id = $1 AND upstream_id = $2`
+
+// ConfirmRemovals implements upstream.Upstreams.
+func (s *Store) ConfirmRemovals(ctx context.Context, scope domain.Scope, id, subscribers int64) (*upstream.Upstream, error) {
+	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
+		switch {
+		case of.IsPaused():
+			return nil, domain.Invalid("upstreamId", "the upstream %q is paused", of.Name)
+		case of.Removals == nil:
+			return nil, domain.Invalid("subscribers", "the upstream %q has no subscribers that wait to be made inactive", of.Name)
+		case of.Removals.Subscribers != subscribers:
+			return nil, domain.Invalid("subscribers", "%d subscribers wait to be made inactive, not %d", of.Removals.Subscribers, subscribers)
+		}
+		_, err := pg.Affected(ctx, tx, confirmRemovals, scope.Company, id, s.moment())
+		return entryOf(domain.AuditUpstreamConfirm, id, domain.Became("subscribers", pg.FormatInt(subscribers))), err
+	})
+}
+
 const (
 	removeGroups      = `DELETE FROM upstream_groups WHERE company_id = $1 AND upstream_id = $2`
 	removeSubscribers = `DELETE FROM upstream_subscribers WHERE company_id = $1 AND upstream_id = $2`
+	removeDeleted     = `DELETE FROM upstream_deleted_alerts WHERE company_id = $1 AND upstream_id = $2`
 	removeUpstream    = `DELETE FROM upstreams WHERE company_id = $1 AND upstream_id = $2`
 )
 
@@ -376,7 +426,7 @@ func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (remov
 		if removed, err = s.find(ctx, tx, scope, id, lockToRemove); err != nil {
 			return err
 		}
-		for _, sql := range []string{removeGroups, removeSubscribers, removeUpstream} {
+		for _, sql := range []string{removeGroups, removeSubscribers, removeWrites, removeDeleted, removeUpstream} {
 			if _, err := pg.Affected(ctx, tx, sql, scope.Company, id); err != nil {
 				return err
 			}

@@ -264,7 +264,9 @@ func TestWhatEndsAPassDecidesWhenTheNextOneBegins(t *testing.T) {
 	}
 	f.finish(job, upstream.Outcome{Refused: 1, Refusals: []string{"a"}, Lowered: 3})
 	of := f.find(id)
-	if of.State != upstream.Ready || of.LastError != nil || !of.LastSweptAt.Equal(f.now) || !of.DataCompleteUntil.Equal(f.now.Add(-time.Hour).Truncate(time.Hour)) ||
+	// What failed went on from where it stood, so that it began a minute ago.
+	begun := f.now.Add(-time.Minute)
+	if of.State != upstream.Ready || of.LastError != nil || !of.LastSweptAt.Equal(begun) || !of.DataCompleteUntil.Equal(begun.Add(-time.Hour).Truncate(time.Hour)) ||
 		dueIn() != 15*time.Minute || of.Counts.Refused != 1 || of.Counts.Lowered != 3 || len(of.Refusals) != 1 {
 		t.Errorf("%+v", of)
 	}
@@ -286,7 +288,7 @@ func TestWhatEndsAPassDecidesWhenTheNextOneBegins(t *testing.T) {
 	if job = f.claim(time.Minute); !job.IsSweep {
 		t.Error("the sweep that was asked for is none")
 	}
-	if err := f.Release(ctx, job); err != nil {
+	if err := f.Release(ctx, job, 0); err != nil {
 		t.Fatal(err)
 	}
 	if job = f.claim(time.Minute); !job.IsSweep {

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,14 +38,16 @@ const (
 // Side is one of the two servers.
 type Side string
 
-// The sides.
+// The sides. WrittenThrough is both: what is edited here is sent to the other server, and
+// what is edited there comes with a sweep.
 const (
-	Ours   Side = "ours"
-	Theirs Side = "theirs"
+	Ours           Side = "ours"
+	Theirs         Side = "theirs"
+	WrittenThrough Side = "written through"
 )
 
 // Sides are all of them.
-var Sides = []Side{Ours, Theirs}
+var Sides = []Side{Ours, Theirs, WrittenThrough}
 
 // Spec is what an upstream is made of.
 type Spec struct {
@@ -91,7 +94,7 @@ func (s *Spec) Check(rules webhook.Rules) error {
 		return err
 	}
 	if !slices.Contains(Sides, s.Labels) {
-		return domain.Invalid("nicknamesAndTags", "nicknames and tags are ours or theirs, not %.40q", string(s.Labels))
+		return domain.Invalid("nicknamesAndTags", "nicknames and tags are ours, theirs or written through, not %.40q", string(s.Labels))
 	}
 	if s.Days < 1 || s.Days > MaxDays {
 		return domain.Invalid("days", "days must be 1 to %d, not %d", MaxDays, s.Days)
@@ -145,8 +148,10 @@ const (
 	Paused  State = "paused"
 	Syncing State = "syncing"
 	Failing State = "failing"
-	New     State = "new"
-	Ready   State = "ready"
+	// Held is set where a sweep would make many subscribers inactive, and waits for a person.
+	Held  State = "held"
+	New   State = "new"
+	Ready State = "ready"
 )
 
 // Resource is a part of the account.
@@ -211,6 +216,61 @@ type Upstream struct {
 	Counts    Counts
 	// Refusals are the first MaxRefusals of what the last pass could not store, and why.
 	Refusals []string
+	// Removals are those that wait for a person; nil for none.
+	Removals *Removals
+	// Writes are the edits that are written through.
+	Writes Writes
+}
+
+// Removals are subscribers that two sweeps have not found, and that are too many to be made
+// inactive without a person.
+type Removals struct {
+	// Subscribers counts them.
+	Subscribers int64
+	HeldAt      time.Time
+	// ConfirmedAt is when a person confirmed them; nil before. The sweep that follows makes as
+	// many inactive.
+	ConfirmedAt *time.Time
+	// Confirmed is how many were confirmed.
+	Confirmed int64
+}
+
+// Reason says why they wait.
+func (r *Removals) Reason() string {
+	return fmt.Sprintf("two sweeps in a row did not find %d subscribers: they are made inactive when a person confirms it, and stay where a later sweep finds them", r.Subscribers)
+}
+
+// Writes are edits of nicknames and tags that are sent to the other server.
+type Writes struct {
+	// Waiting counts those that are not sent yet, Refused those that the other server refused.
+	Waiting, Refused int64
+	// Refusals are the newest MaxRefusals of these, and why.
+	Refusals []string
+	// LastError is why none could be sent last, and RetryAt when that is tried again; nil where
+	// it succeeded.
+	LastError *string
+	RetryAt   *time.Time
+}
+
+// Census is how many subscribers of an upstream are active here.
+type Census struct {
+	// Active counts all, Found those of them that the sweep has found, and Missing those that
+	// neither it nor the sweep before has.
+	Active, Found, Missing int64
+}
+
+const (
+	// handful is how many subscribers a sweep makes inactive without a person.
+	handful = 10
+	// share is the part of all, as one of so many, that it makes inactive without a person.
+	share = 5
+)
+
+// IsHeld reports whether a person must confirm that what is missing is made inactive, where
+// so many were confirmed: a key that sees a part of the other company alone must not end a
+// fleet.
+func (c Census) IsHeld(confirmed int64) bool {
+	return c.Missing > confirmed && (c.Found == 0 || c.Missing > handful && c.Missing*share > c.Active)
 }
 
 // IsPaused reports whether no pass begins.
@@ -225,6 +285,8 @@ func (u *Upstream) StateAt(now time.Time, claimedUntil *time.Time) State {
 		return Syncing
 	case u.LastError != nil:
 		return Failing
+	case u.Removals != nil:
+		return Held
 	case u.LastSyncedAt == nil:
 		return New
 	}
@@ -258,6 +320,9 @@ type Upstreams interface {
 	// Request has a pass begin at once, or after the one that runs; a sweep where that is asked
 	// for.
 	Request(ctx context.Context, scope domain.Scope, id int64, sweep bool) (*Upstream, error)
+	// ConfirmRemovals has a sweep begin that makes subscribers inactive which wait for it; so
+	// many as a person was shown.
+	ConfirmRemovals(ctx context.Context, scope domain.Scope, id, subscribers int64) (*Upstream, error)
 	// Remove removes an upstream and returns it. What it brought stays.
 	Remove(ctx context.Context, scope domain.Scope, id int64) (*Upstream, error)
 }
@@ -266,6 +331,8 @@ type Upstreams interface {
 type Card struct {
 	PhysicalID, SubscriberID string
 	IsTerminated             bool
+	// IsFound is set where the sweep has found it, IsNew where no sweep before had it.
+	IsFound, IsNew bool
 }
 
 // Due is an upstream of which a pass may begin.
@@ -285,8 +352,13 @@ type Job struct {
 	Sweep int64
 	// IsSweep is set where all of the account is read, and not recent usage alone.
 	IsSweep bool
-	// StartedAt is when it was claimed.
-	StartedAt time.Time
+	// StartedAt is when it began, and ClaimedAt when it was claimed: later where it goes on with
+	// one that was interrupted.
+	StartedAt, ClaimedAt time.Time
+	// Cursor is where it stands.
+	Cursor Cursor
+	// IsWriting is set where no pass is due, and edits wait to be sent.
+	IsWriting bool
 	// Attempts counts this pass and those before it that failed.
 	Attempts int
 }
@@ -299,7 +371,7 @@ func (j *Job) Days() int {
 		return j.Upstream.Days
 	}
 	day := 24 * time.Hour
-	since := j.StartedAt.UTC().Truncate(day).Sub(last.UTC().Truncate(day)) / day
+	since := j.ClaimedAt.UTC().Truncate(day).Sub(last.UTC().Truncate(day)) / day
 	return min(j.Upstream.Days, 2+max(0, int(since)))
 }
 
@@ -326,4 +398,6 @@ type Outcome struct {
 	// Records, Refused and Lowered are as in Counts, of this pass.
 	Records, Refused, Lowered int64
 	Refusals                  []string
+	// Held counts the subscribers that wait for a person to be made inactive.
+	Held int64
 }

@@ -208,7 +208,7 @@ func TestAnotherAddressNeedsAKey(t *testing.T) {
 
 func TestRecentUsageIsThatSinceTheDayBeforeTheLastPass(t *testing.T) {
 	t.Parallel()
-	job := upstream.Job{Upstream: &upstream.Upstream{Spec: upstream.Spec{Days: 60}}, StartedAt: now}
+	job := upstream.Job{Upstream: &upstream.Upstream{Spec: upstream.Spec{Days: 60}}, StartedAt: now, ClaimedAt: now}
 	for ago, days := range map[time.Duration]int{0: 2, 12 * time.Hour: 2, 13 * time.Hour: 3, 10 * 24 * time.Hour: 12, 90 * 24 * time.Hour: 60, -time.Hour: 2} {
 		job.Upstream.LastSyncedAt = new(now.Add(-ago))
 		if got := job.Days(); got != days {
@@ -260,6 +260,31 @@ func TestSpecsOfUpstreamsAreChecked(t *testing.T) {
 		spec.BaseURL = address
 		if spec.Check(webhook.Rules{}) == nil {
 			t.Errorf("%s is taken", address)
+		}
+	}
+}
+
+func TestManyThatAreMissingAreHeld(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		upstream.Census
+		confirmed int64
+		isHeld    bool
+	}{
+		{upstream.Census{}, 0, false},
+		{upstream.Census{Active: 100, Found: 100}, 0, false},
+		{upstream.Census{Active: 20, Found: 10, Missing: 10}, 0, false},
+		{upstream.Census{Active: 20, Found: 9, Missing: 11}, 0, true},
+		{upstream.Census{Active: 20, Found: 9, Missing: 11}, 11, false},
+		{upstream.Census{Active: 20, Found: 8, Missing: 12}, 11, true},
+		{upstream.Census{Active: 100, Found: 80, Missing: 20}, 0, false},
+		{upstream.Census{Active: 100, Found: 79, Missing: 21}, 0, true},
+		{upstream.Census{Active: 3, Missing: 3}, 0, true},
+		{upstream.Census{Active: 3, Missing: 3}, 3, false},
+		{upstream.Census{Active: 3}, 0, false},
+	} {
+		if got := c.IsHeld(c.confirmed); got != c.isHeld {
+			t.Errorf("%+v: %t", c, got)
 		}
 	}
 }

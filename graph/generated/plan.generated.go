@@ -86,6 +86,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"pauseUpstream":                plan.Pointer[model.PauseUpstreamPayload](false, "PauseUpstreamPayload"),
 				"resumeUpstream":               plan.Pointer[model.ResumeUpstreamPayload](false, "ResumeUpstreamPayload"),
 				"syncUpstream":                 plan.Pointer[model.SyncUpstreamPayload](false, "SyncUpstreamPayload"),
+				"confirmUpstreamRemovals":      plan.Pointer[model.ConfirmUpstreamRemovalsPayload](false, "ConfirmUpstreamRemovalsPayload"),
 				"deleteUpstream":               plan.Pointer[model.DeleteUpstreamPayload](false, "DeleteUpstreamPayload"),
 				"recordUsage":                  plan.Pointer[model.RecordUsagePayload](false, "RecordUsagePayload"),
 				"createWebhook":                plan.Pointer[model.CreateWebhookPayload](false, "CreateWebhookPayload"),
@@ -201,6 +202,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"ConditionLogEntry":                   e.planConditionLogEntry(),
 			"ConditionPreview":                    e.planConditionPreview(),
 			"ConditionPreviewDay":                 e.planConditionPreviewDay(),
+			"ConfirmUpstreamRemovalsPayload":      e.planConfirmUpstreamRemovalsPayload(),
 			"Country":                             e.planCountry(),
 			"CreateAccessKeyPayload":              e.planCreateAccessKeyPayload(),
 			"CreateAlertPayload":                  e.planCreateAlertPayload(),
@@ -341,6 +343,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"UpstreamCounts":                      e.planUpstreamCounts(),
 			"UpstreamEdge":                        e.planUpstreamEdge(),
 			"UpstreamProgress":                    e.planUpstreamProgress(),
+			"UpstreamRemovals":                    e.planUpstreamRemovals(),
+			"UpstreamWrites":                      e.planUpstreamWrites(),
 			"Usage":                               e.planUsage(),
 			"UsagePoint":                          e.planUsagePoint(),
 			"UsageRecorded":                       e.planUsageRecorded(),
@@ -3228,6 +3232,25 @@ func (e *executableSchema) planConditionPreviewDay() *plan.Object {
 					obj := of.(*condition.PreviewDay)
 					return appendNInt2int(b, obj.Firings)
 				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planConfirmUpstreamRemovalsPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: confirmUpstreamRemovalsPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"upstream": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConfirmUpstreamRemovalsPayload_upstream(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.ConfirmUpstreamRemovalsPayload)
+					return obj.Upstream, nil
+				},
+				Shape: plan.Pointer[upstream.Upstream](true, "Upstream"),
 			},
 		},
 	}
@@ -9526,6 +9549,27 @@ func (e *executableSchema) planUpstream() *plan.Object {
 				},
 				Shape: plan.Leaves(true, true, appendNString2string),
 			},
+			"removals": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_removals(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*upstream.Upstream)
+					return obj.Removals, nil
+				},
+				Shape: plan.Pointer[upstream.Removals](false, "UpstreamRemovals"),
+			},
+			"writes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_writes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*upstream.Upstream)
+					return obj.Writes, nil
+				},
+				Shape: plan.Value[upstream.Writes](true, "UpstreamWrites"),
+			},
 		},
 	}
 }
@@ -9703,6 +9747,110 @@ func (e *executableSchema) planUpstreamProgress() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*upstream.Progress)
 					return appendOBigInt2ᚖint64(b, obj.Total)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUpstreamRemovals() *plan.Object {
+	return &plan.Object{
+		Satisfies: upstreamRemovalsImplementors,
+		Fields: map[string]*plan.Field{
+			"subscribers": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamRemovals_subscribers(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Removals)
+					return appendNBigInt2int64(b, obj.Subscribers)
+				},
+			},
+			"reason": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamRemovals_reason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Removals)
+					return appendNString2string(b, obj.Reason())
+				},
+			},
+			"heldAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamRemovals_heldAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Removals)
+					return appendNDateTime2timeᚐTime(b, obj.HeldAt)
+				},
+			},
+			"confirmedAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamRemovals_confirmedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Removals)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.ConfirmedAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUpstreamWrites() *plan.Object {
+	return &plan.Object{
+		Satisfies: upstreamWritesImplementors,
+		Fields: map[string]*plan.Field{
+			"waiting": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamWrites_waiting(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Writes)
+					return appendNBigInt2int64(b, obj.Waiting)
+				},
+			},
+			"refused": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamWrites_refused(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Writes)
+					return appendNBigInt2int64(b, obj.Refused)
+				},
+			},
+			"refusals": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamWrites_refusals(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*upstream.Writes)
+					return obj.Refusals, nil
+				},
+				Shape: plan.Leaves(true, true, appendNString2string),
+			},
+			"lastError": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamWrites_lastError(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Writes)
+					return appendOString2ᚖstring(b, obj.LastError)
+				},
+			},
+			"retryAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UpstreamWrites_retryAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Writes)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.RetryAt)
 				},
 			},
 		},

@@ -386,6 +386,10 @@ type ComplexityRoot struct {
 		Start   func(childComplexity int) int
 	}
 
+	ConfirmUpstreamRemovalsPayload struct {
+		Upstream func(childComplexity int) int
+	}
+
 	Country struct {
 		Code func(childComplexity int) int
 		Name func(childComplexity int) int
@@ -693,6 +697,7 @@ type ComplexityRoot struct {
 		BarSubscriber                func(childComplexity int, input input.BarSubscriberInput) int
 		CancelCommand                func(childComplexity int, input input.CancelCommandInput) int
 		CancelOperation              func(childComplexity int, input input.CancelOperationInput) int
+		ConfirmUpstreamRemovals      func(childComplexity int, input input.ConfirmUpstreamRemovalsInput) int
 		CreateAccessKey              func(childComplexity int, input input.CreateAccessKeyInput) int
 		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
 		CreateConditionAlert         func(childComplexity int, input input.CreateConditionAlertInput) int
@@ -1406,9 +1411,11 @@ type ComplexityRoot struct {
 		PausedAt            func(childComplexity int) int
 		Progress            func(childComplexity int) int
 		Refusals            func(childComplexity int) int
+		Removals            func(childComplexity int) int
 		SourceName          func(childComplexity int) int
 		State               func(childComplexity int) int
 		UpstreamID          func(childComplexity int) int
+		Writes              func(childComplexity int) int
 	}
 
 	UpstreamConnection struct {
@@ -1435,6 +1442,21 @@ type ComplexityRoot struct {
 		Done     func(childComplexity int) int
 		Resource func(childComplexity int) int
 		Total    func(childComplexity int) int
+	}
+
+	UpstreamRemovals struct {
+		ConfirmedAt func(childComplexity int) int
+		HeldAt      func(childComplexity int) int
+		Reason      func(childComplexity int) int
+		Subscribers func(childComplexity int) int
+	}
+
+	UpstreamWrites struct {
+		LastError func(childComplexity int) int
+		Refusals  func(childComplexity int) int
+		Refused   func(childComplexity int) int
+		RetryAt   func(childComplexity int) int
+		Waiting   func(childComplexity int) int
 	}
 
 	Usage struct {
@@ -3010,6 +3032,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ConditionPreviewDay.Start(childComplexity), true
 
+	case "ConfirmUpstreamRemovalsPayload.upstream":
+		if e.ComplexityRoot.ConfirmUpstreamRemovalsPayload.Upstream == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfirmUpstreamRemovalsPayload.Upstream(childComplexity), true
+
 	case "Country.code":
 		if e.ComplexityRoot.Country.Code == nil {
 			break
@@ -3878,6 +3907,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CancelOperation(childComplexity, args["input"].(input.CancelOperationInput)), true
+	case "Mutation.confirmUpstreamRemovals":
+		if e.ComplexityRoot.Mutation.ConfirmUpstreamRemovals == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_confirmUpstreamRemovals_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ConfirmUpstreamRemovals(childComplexity, args["input"].(input.ConfirmUpstreamRemovalsInput)), true
 	case "Mutation.createAccessKey":
 		if e.ComplexityRoot.Mutation.CreateAccessKey == nil {
 			break
@@ -7494,6 +7534,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Upstream.Refusals(childComplexity), true
+	case "Upstream.removals":
+		if e.ComplexityRoot.Upstream.Removals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Removals(childComplexity), true
 	case "Upstream.sourceName":
 		if e.ComplexityRoot.Upstream.SourceName == nil {
 			break
@@ -7512,6 +7558,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Upstream.UpstreamID(childComplexity), true
+	case "Upstream.writes":
+		if e.ComplexityRoot.Upstream.Writes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Writes(childComplexity), true
 
 	case "UpstreamConnection.edges":
 		if e.ComplexityRoot.UpstreamConnection.Edges == nil {
@@ -7600,6 +7652,62 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UpstreamProgress.Total(childComplexity), true
+
+	case "UpstreamRemovals.confirmedAt":
+		if e.ComplexityRoot.UpstreamRemovals.ConfirmedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamRemovals.ConfirmedAt(childComplexity), true
+	case "UpstreamRemovals.heldAt":
+		if e.ComplexityRoot.UpstreamRemovals.HeldAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamRemovals.HeldAt(childComplexity), true
+	case "UpstreamRemovals.reason":
+		if e.ComplexityRoot.UpstreamRemovals.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamRemovals.Reason(childComplexity), true
+	case "UpstreamRemovals.subscribers":
+		if e.ComplexityRoot.UpstreamRemovals.Subscribers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamRemovals.Subscribers(childComplexity), true
+
+	case "UpstreamWrites.lastError":
+		if e.ComplexityRoot.UpstreamWrites.LastError == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamWrites.LastError(childComplexity), true
+	case "UpstreamWrites.refusals":
+		if e.ComplexityRoot.UpstreamWrites.Refusals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamWrites.Refusals(childComplexity), true
+	case "UpstreamWrites.refused":
+		if e.ComplexityRoot.UpstreamWrites.Refused == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamWrites.Refused(childComplexity), true
+	case "UpstreamWrites.retryAt":
+		if e.ComplexityRoot.UpstreamWrites.RetryAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamWrites.RetryAt(childComplexity), true
+	case "UpstreamWrites.waiting":
+		if e.ComplexityRoot.UpstreamWrites.Waiting == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpstreamWrites.Waiting(childComplexity), true
 
 	case "Usage.breakdown":
 		if e.ComplexityRoot.Usage.Breakdown == nil {
@@ -8675,6 +8783,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCommandOrder,
 		ec.unmarshalInputCommandStateFilter,
 		ec.unmarshalInputConditionInput,
+		ec.unmarshalInputConfirmUpstreamRemovalsInput,
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
 		ec.unmarshalInputCreateConditionAlertInput,
@@ -14900,20 +15009,23 @@ input TagKey @oneOf {
 
 extend type Mutation {
   """
-  Adds an upstream, at most 20 to a company, and begins its first sweep. It is only read: nothing is written to the other server. Only for users of the whole
-  company, who have the permissions for all that an upstream changes here.
+  Adds an upstream, at most 20 to a company, and begins its first sweep. It is only read: nothing is written to the other server, but nicknames and tags that are
+  written through. Only for users of the whole company, who have the permissions for all that an upstream changes here.
   """
   createUpstream(input: CreateUpstreamInput!): CreateUpstreamPayload
     @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Changes an upstream, and begins a sweep. What is missing stays."
   editUpstream(input: EditUpstreamInput!): EditUpstreamPayload
     @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
-  "Pauses an upstream. A pass that runs ends within seconds, and begins anew afterwards."
+  "Pauses an upstream. A pass that runs ends within seconds, and goes on afterwards."
   pauseUpstream(input: PauseUpstreamInput!): PauseUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
   "Begins the passes of an upstream again."
   resumeUpstream(input: ResumeUpstreamInput!): ResumeUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
   "Begins a pass at once, or after the one that runs. A paused upstream is refused."
   syncUpstream(input: SyncUpstreamInput!): SyncUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+  "Confirms that subscribers are made inactive which two sweeps in a row have not found, and that are too many for a sweep alone. It begins a sweep, which does it; those that it finds stay."
+  confirmUpstreamRemovals(input: ConfirmUpstreamRemovalsInput!): ConfirmUpstreamRemovalsPayload
+    @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
   "Deletes an upstream with its key. Subscribers, usage and all else that it brought stay."
   deleteUpstream(input: DeleteUpstreamInput!): DeleteUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
 }
@@ -14966,16 +15078,48 @@ type Upstream implements Node {
   counts: UpstreamCounts!
   "What could not be stored, and why: the first 20 of the last sweep, or of a pass since that had some."
   refusals: [String!]!
+  "Subscribers that a sweep has not made inactive, since they are so many; null for none."
+  removals: UpstreamRemovals
+  "Edits of nicknames and tags that are sent to the other server, where they are written through."
+  writes: UpstreamWrites!
+}
+
+"Subscribers that two sweeps in a row have not found, more than 10 and more than a fifth, or all. They wait for confirmUpstreamRemovals, or for a sweep that finds them."
+type UpstreamRemovals {
+  "How many."
+  subscribers: BigInt!
+  "Why they wait."
+  reason: String!
+  "Since when they wait."
+  heldAt: DateTime!
+  "When they were confirmed; null before. The sweep that follows makes them inactive."
+  confirmedAt: DateTime
+}
+
+"Edits of nicknames and tags that are sent to the other server. Of each nickname and tag only the newest counts."
+type UpstreamWrites {
+  "Those that are not sent yet."
+  waiting: BigInt!
+  "Those that the other server refused in the last week. The next sweep makes these nicknames and tags what they are there."
+  refused: BigInt!
+  "The newest 20 of these, and why."
+  refusals: [String!]!
+  "Why none could be sent last; null where that succeeded."
+  lastError: String
+  "When that is tried again; null where it succeeded."
+  retryAt: DateTime
 }
 
 "What an upstream does."
 enum UpstreamState {
   "No pass begins."
   PAUSED
-  "A pass runs."
+  "A pass runs, or edits are sent."
   SYNCING
   "The last pass failed. Another one comes, later after each failure, within an hour."
   FAILING
+  "A sweep would make many subscribers inactive, and waits for confirmUpstreamRemovals: see removals."
+  HELD
   "No pass has succeeded yet."
   NEW
   "The last pass succeeded."
@@ -14988,6 +15132,8 @@ enum UpstreamSide {
   OURS
   "Those of the other server, with each sweep."
   THEIRS
+  "As THEIRS, but what is edited here is sent to the other server: the last edit counts. Its key needs the permission Update the Details of a Subscriber there."
+  WRITTEN_THROUGH
 }
 
 "A part of an account."
@@ -15022,7 +15168,7 @@ type UpstreamProgress {
 type UpstreamCounts {
   "Subscribers that the other server has."
   subscribers: BigInt!
-  "Those of them that the last sweep did not find. The next one makes them inactive, unless it finds them."
+  "Those of them that the last sweep did not find. The next one makes them inactive, unless it finds them, or they are too many: see removals."
   missing: BigInt!
   "Usage records that were booked since the upstream was made."
   records: BigInt!
@@ -15116,6 +15262,14 @@ input SyncUpstreamInput {
   sweep: Boolean! = false
 }
 
+"Which subscribers are made inactive."
+input ConfirmUpstreamRemovalsInput {
+  "The upstream."
+  upstreamId: Int!
+  "How many its removals show. Refused where it is another number by now."
+  subscribers: BigInt!
+}
+
 "Which upstream to delete."
 input DeleteUpstreamInput {
   "The upstream."
@@ -15148,6 +15302,12 @@ type ResumeUpstreamPayload {
 
 "What synchronising an upstream gave."
 type SyncUpstreamPayload {
+  "The upstream as it is now."
+  upstream: Upstream!
+}
+
+"What confirming removals gave."
+type ConfirmUpstreamRemovalsPayload {
   "The upstream as it is now."
   upstream: Upstream!
 }
@@ -16467,6 +16627,14 @@ func (ec *executionContext) childFields_ConditionPreviewDay(ctx context.Context,
 		return ec.fieldContext_ConditionPreviewDay_firings(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ConditionPreviewDay", field.Name)
+}
+
+func (ec *executionContext) childFields_ConfirmUpstreamRemovalsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "upstream":
+		return ec.fieldContext_ConfirmUpstreamRemovalsPayload_upstream(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConfirmUpstreamRemovalsPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Country(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18227,6 +18395,10 @@ func (ec *executionContext) childFields_Upstream(ctx context.Context, field grap
 		return ec.fieldContext_Upstream_counts(ctx, field)
 	case "refusals":
 		return ec.fieldContext_Upstream_refusals(ctx, field)
+	case "removals":
+		return ec.fieldContext_Upstream_removals(ctx, field)
+	case "writes":
+		return ec.fieldContext_Upstream_writes(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Upstream", field.Name)
 }
@@ -18281,6 +18453,36 @@ func (ec *executionContext) childFields_UpstreamProgress(ctx context.Context, fi
 		return ec.fieldContext_UpstreamProgress_total(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpstreamProgress", field.Name)
+}
+
+func (ec *executionContext) childFields_UpstreamRemovals(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscribers":
+		return ec.fieldContext_UpstreamRemovals_subscribers(ctx, field)
+	case "reason":
+		return ec.fieldContext_UpstreamRemovals_reason(ctx, field)
+	case "heldAt":
+		return ec.fieldContext_UpstreamRemovals_heldAt(ctx, field)
+	case "confirmedAt":
+		return ec.fieldContext_UpstreamRemovals_confirmedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpstreamRemovals", field.Name)
+}
+
+func (ec *executionContext) childFields_UpstreamWrites(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "waiting":
+		return ec.fieldContext_UpstreamWrites_waiting(ctx, field)
+	case "refused":
+		return ec.fieldContext_UpstreamWrites_refused(ctx, field)
+	case "refusals":
+		return ec.fieldContext_UpstreamWrites_refusals(ctx, field)
+	case "lastError":
+		return ec.fieldContext_UpstreamWrites_lastError(ctx, field)
+	case "retryAt":
+		return ec.fieldContext_UpstreamWrites_retryAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UpstreamWrites", field.Name)
 }
 
 func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -86,6 +86,7 @@ type MutationResolver interface {
 	PauseUpstream(ctx context.Context, input input.PauseUpstreamInput) (*model.PauseUpstreamPayload, error)
 	ResumeUpstream(ctx context.Context, input input.ResumeUpstreamInput) (*model.ResumeUpstreamPayload, error)
 	SyncUpstream(ctx context.Context, input input.SyncUpstreamInput) (*model.SyncUpstreamPayload, error)
+	ConfirmUpstreamRemovals(ctx context.Context, input input.ConfirmUpstreamRemovalsInput) (*model.ConfirmUpstreamRemovalsPayload, error)
 	DeleteUpstream(ctx context.Context, input input.DeleteUpstreamInput) (*model.DeleteUpstreamPayload, error)
 	RecordUsage(ctx context.Context, input input.RecordUsageInput) (*model.RecordUsagePayload, error)
 	CreateWebhook(ctx context.Context, input input.CreateWebhookInput) (*model.CreateWebhookPayload, error)
@@ -231,6 +232,20 @@ func (ec *executionContext) field_Mutation_cancelOperation_args(ctx context.Cont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (input.CancelOperationInput, error) {
 			return ec.unmarshalNCancelOperationInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCancelOperationInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_confirmUpstreamRemovals_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (input.ConfirmUpstreamRemovalsInput, error) {
+			return ec.unmarshalNConfirmUpstreamRemovalsInput2simgraphᚋgraphᚋgeneratedᚋinputᚐConfirmUpstreamRemovalsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -6515,6 +6530,68 @@ func (ec *executionContext) fieldContext_Mutation_syncUpstream(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_confirmUpstreamRemovals(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_confirmUpstreamRemovals(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ConfirmUpstreamRemovals(ctx, fc.Args["input"].(input.ConfirmUpstreamRemovalsInput))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER", "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER", "MANAGE_INVENTORY", "RECORD_USAGE"})
+				if err != nil {
+					var zeroVal *model.ConfirmUpstreamRemovalsPayload
+					return zeroVal, err
+				}
+				if ec.Directives.Requires == nil {
+					var zeroVal *model.ConfirmUpstreamRemovalsPayload
+					return zeroVal, errors.New("directive requires is not implemented")
+				}
+				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ConfirmUpstreamRemovalsPayload) graphql.Marshaler {
+			return ec.marshalOConfirmUpstreamRemovalsPayload2ᚖsimgraphᚋgraphᚋmodelᚐConfirmUpstreamRemovalsPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_confirmUpstreamRemovals(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConfirmUpstreamRemovalsPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_confirmUpstreamRemovals_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_deleteUpstream(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -12192,6 +12269,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "syncUpstream":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_syncUpstream(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "confirmUpstreamRemovals":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_confirmUpstreamRemovals(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

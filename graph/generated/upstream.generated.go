@@ -32,6 +32,38 @@ type UpstreamResolver interface {
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _ConfirmUpstreamRemovalsPayload_upstream(ctx context.Context, field graphql.CollectedField, obj *model.ConfirmUpstreamRemovalsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfirmUpstreamRemovalsPayload_upstream(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Upstream, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *upstream.Upstream) graphql.Marshaler {
+			return ec.marshalNUpstream2ᚖsimgraphᚋdomainᚋupstreamᚐUpstream(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfirmUpstreamRemovalsPayload_upstream(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ConfirmUpstreamRemovalsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Upstream(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CreateUpstreamPayload_upstream(ctx context.Context, field graphql.CollectedField, obj *model.CreateUpstreamPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -771,6 +803,70 @@ func (ec *executionContext) fieldContext_Upstream_refusals(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Upstream", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Upstream_removals(ctx context.Context, field graphql.CollectedField, obj *upstream.Upstream) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Upstream_removals(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Removals, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *upstream.Removals) graphql.Marshaler {
+			return ec.marshalOUpstreamRemovals2ᚖsimgraphᚋdomainᚋupstreamᚐRemovals(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Upstream_removals(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Upstream",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UpstreamRemovals(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Upstream_writes(ctx context.Context, field graphql.CollectedField, obj *upstream.Upstream) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Upstream_writes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Writes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v upstream.Writes) graphql.Marshaler {
+			return ec.marshalNUpstreamWrites2simgraphᚋdomainᚋupstreamᚐWrites(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Upstream_writes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Upstream",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UpstreamWrites(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UpstreamConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*upstream.Upstream]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1129,9 +1225,253 @@ func (ec *executionContext) fieldContext_UpstreamProgress_total(_ context.Contex
 	return graphql.NewScalarFieldContext("UpstreamProgress", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
+func (ec *executionContext) _UpstreamRemovals_subscribers(ctx context.Context, field graphql.CollectedField, obj *upstream.Removals) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpstreamRemovals_subscribers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscribers, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpstreamRemovals_subscribers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpstreamRemovals", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UpstreamRemovals_reason(ctx context.Context, field graphql.CollectedField, obj *upstream.Removals) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpstreamRemovals_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpstreamRemovals_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpstreamRemovals", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _UpstreamRemovals_heldAt(ctx context.Context, field graphql.CollectedField, obj *upstream.Removals) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpstreamRemovals_heldAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HeldAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpstreamRemovals_heldAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpstreamRemovals", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _UpstreamRemovals_confirmedAt(ctx context.Context, field graphql.CollectedField, obj *upstream.Removals) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpstreamRemovals_confirmedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ConfirmedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UpstreamRemovals_confirmedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpstreamRemovals", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _UpstreamWrites_waiting(ctx context.Context, field graphql.CollectedField, obj *upstream.Writes) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpstreamWrites_waiting(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Waiting, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpstreamWrites_waiting(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpstreamWrites", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UpstreamWrites_refused(ctx context.Context, field graphql.CollectedField, obj *upstream.Writes) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpstreamWrites_refused(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Refused, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpstreamWrites_refused(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpstreamWrites", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UpstreamWrites_refusals(ctx context.Context, field graphql.CollectedField, obj *upstream.Writes) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpstreamWrites_refusals(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Refusals, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpstreamWrites_refusals(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpstreamWrites", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _UpstreamWrites_lastError(ctx context.Context, field graphql.CollectedField, obj *upstream.Writes) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpstreamWrites_lastError(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastError, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UpstreamWrites_lastError(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpstreamWrites", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _UpstreamWrites_retryAt(ctx context.Context, field graphql.CollectedField, obj *upstream.Writes) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpstreamWrites_retryAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RetryAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UpstreamWrites_retryAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UpstreamWrites", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputConfirmUpstreamRemovalsInput(ctx context.Context, obj any) (input.ConfirmUpstreamRemovalsInput, error) {
+	var it input.ConfirmUpstreamRemovalsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"upstreamId", "subscribers"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "upstreamId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("upstreamId"))
+			data, err := ec.unmarshalNInt2int32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpstreamID = data
+		case "subscribers":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscribers"))
+			data, err := ec.unmarshalNBigInt2int64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Subscribers = data
+		}
+	}
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputCreateUpstreamInput(ctx context.Context, obj any) (input.CreateUpstreamInput, error) {
 	var it input.CreateUpstreamInput
@@ -1538,6 +1878,44 @@ func (ec *executionContext) unmarshalInputUpstreamKey(ctx context.Context, obj a
 
 // region    **************************** object.gotpl ****************************
 
+var confirmUpstreamRemovalsPayloadImplementors = []string{"ConfirmUpstreamRemovalsPayload"}
+
+func (ec *executionContext) _ConfirmUpstreamRemovalsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.ConfirmUpstreamRemovalsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, confirmUpstreamRemovalsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConfirmUpstreamRemovalsPayload")
+		case "upstream":
+			out.Values[i] = ec._ConfirmUpstreamRemovalsPayload_upstream(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var createUpstreamPayloadImplementors = []string{"CreateUpstreamPayload"}
 
 func (ec *executionContext) _CreateUpstreamPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateUpstreamPayload) graphql.Marshaler {
@@ -1926,6 +2304,16 @@ func (ec *executionContext) _Upstream(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "removals":
+			out.Values[i] = ec._Upstream_removals(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "writes":
+			out.Values[i] = ec._Upstream_writes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2182,9 +2570,125 @@ func (ec *executionContext) _UpstreamProgress(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var upstreamRemovalsImplementors = []string{"UpstreamRemovals"}
+
+func (ec *executionContext) _UpstreamRemovals(ctx context.Context, sel ast.SelectionSet, obj *upstream.Removals) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, upstreamRemovalsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpstreamRemovals")
+		case "subscribers":
+			out.Values[i] = ec._UpstreamRemovals_subscribers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = ec._UpstreamRemovals_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "heldAt":
+			out.Values[i] = ec._UpstreamRemovals_heldAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "confirmedAt":
+			out.Values[i] = ec._UpstreamRemovals_confirmedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var upstreamWritesImplementors = []string{"UpstreamWrites"}
+
+func (ec *executionContext) _UpstreamWrites(ctx context.Context, sel ast.SelectionSet, obj *upstream.Writes) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, upstreamWritesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UpstreamWrites")
+		case "waiting":
+			out.Values[i] = ec._UpstreamWrites_waiting(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "refused":
+			out.Values[i] = ec._UpstreamWrites_refused(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "refusals":
+			out.Values[i] = ec._UpstreamWrites_refusals(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastError":
+			out.Values[i] = ec._UpstreamWrites_lastError(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "retryAt":
+			out.Values[i] = ec._UpstreamWrites_retryAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
+
+func (ec *executionContext) unmarshalNConfirmUpstreamRemovalsInput2simgraphᚋgraphᚋgeneratedᚋinputᚐConfirmUpstreamRemovalsInput(ctx context.Context, v any) (input.ConfirmUpstreamRemovalsInput, error) {
+	res, err := ec.unmarshalInputConfirmUpstreamRemovalsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) unmarshalNCreateUpstreamInput2simgraphᚋgraphᚋgeneratedᚋinputᚐCreateUpstreamInput(ctx context.Context, v any) (input.CreateUpstreamInput, error) {
 	res, err := ec.unmarshalInputCreateUpstreamInput(ctx, v)
@@ -2348,12 +2852,14 @@ func (ec *executionContext) marshalNUpstreamSide2simgraphᚋdomainᚋupstreamᚐ
 
 var (
 	unmarshalNUpstreamSide2simgraphᚋdomainᚋupstreamᚐSide = map[string]upstream.Side{
-		"OURS":   upstream.Ours,
-		"THEIRS": upstream.Theirs,
+		"OURS":            upstream.Ours,
+		"THEIRS":          upstream.Theirs,
+		"WRITTEN_THROUGH": upstream.WrittenThrough,
 	}
 	marshalNUpstreamSide2simgraphᚋdomainᚋupstreamᚐSide = map[upstream.Side]string{
-		upstream.Ours:   "OURS",
-		upstream.Theirs: "THEIRS",
+		upstream.Ours:           "OURS",
+		upstream.Theirs:         "THEIRS",
+		upstream.WrittenThrough: "WRITTEN_THROUGH",
 	}
 )
 
@@ -2379,6 +2885,7 @@ var (
 		"PAUSED":  upstream.Paused,
 		"SYNCING": upstream.Syncing,
 		"FAILING": upstream.Failing,
+		"HELD":    upstream.Held,
 		"NEW":     upstream.New,
 		"READY":   upstream.Ready,
 	}
@@ -2386,10 +2893,22 @@ var (
 		upstream.Paused:  "PAUSED",
 		upstream.Syncing: "SYNCING",
 		upstream.Failing: "FAILING",
+		upstream.Held:    "HELD",
 		upstream.New:     "NEW",
 		upstream.Ready:   "READY",
 	}
 )
+
+func (ec *executionContext) marshalNUpstreamWrites2simgraphᚋdomainᚋupstreamᚐWrites(ctx context.Context, sel ast.SelectionSet, v upstream.Writes) graphql.Marshaler {
+	return ec._UpstreamWrites(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalOConfirmUpstreamRemovalsPayload2ᚖsimgraphᚋgraphᚋmodelᚐConfirmUpstreamRemovalsPayload(ctx context.Context, sel ast.SelectionSet, v *model.ConfirmUpstreamRemovalsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ConfirmUpstreamRemovalsPayload(ctx, sel, v)
+}
 
 func (ec *executionContext) marshalOCreateUpstreamPayload2ᚖsimgraphᚋgraphᚋmodelᚐCreateUpstreamPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateUpstreamPayload) graphql.Marshaler {
 	if v == nil {
@@ -2447,6 +2966,13 @@ func (ec *executionContext) marshalOUpstreamConnection2ᚖsimgraphᚋgraphᚋmod
 	return ec._UpstreamConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOUpstreamRemovals2ᚖsimgraphᚋdomainᚋupstreamᚐRemovals(ctx context.Context, sel ast.SelectionSet, v *upstream.Removals) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UpstreamRemovals(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOUpstreamSide2ᚖsimgraphᚋdomainᚋupstreamᚐSide(ctx context.Context, v any) (*upstream.Side, error) {
 	if v == nil {
 		return nil, nil
@@ -2468,12 +2994,14 @@ func (ec *executionContext) marshalOUpstreamSide2ᚖsimgraphᚋdomainᚋupstream
 
 var (
 	unmarshalOUpstreamSide2ᚖsimgraphᚋdomainᚋupstreamᚐSide = map[string]upstream.Side{
-		"OURS":   upstream.Ours,
-		"THEIRS": upstream.Theirs,
+		"OURS":            upstream.Ours,
+		"THEIRS":          upstream.Theirs,
+		"WRITTEN_THROUGH": upstream.WrittenThrough,
 	}
 	marshalOUpstreamSide2ᚖsimgraphᚋdomainᚋupstreamᚐSide = map[upstream.Side]string{
-		upstream.Ours:   "OURS",
-		upstream.Theirs: "THEIRS",
+		upstream.Ours:           "OURS",
+		upstream.Theirs:         "THEIRS",
+		upstream.WrittenThrough: "WRITTEN_THROUGH",
 	}
 )
 

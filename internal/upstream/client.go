@@ -3,6 +3,7 @@
 package upstream
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -113,6 +114,16 @@ func isAbsent(err error) bool {
 	return errors.As(err, &refused) && (refused.status == http.StatusNotFound || refused.status == http.StatusMethodNotAllowed)
 }
 
+// isOfAll reports whether an error says nothing of what was asked for: the same comes of all
+// other requests.
+func isOfAll(err error) bool {
+	var refused *refusal
+	if !errors.As(err, &refused) {
+		return true
+	}
+	return refused.passes() || refused.status == http.StatusUnauthorized || refused.status == http.StatusForbidden
+}
+
 // errMalformed wraps what is wrong with an answer that came whole.
 var errMalformed = errors.New("the answer is not what the documented API says")
 
@@ -125,21 +136,48 @@ func (f *Fault) Error() string { return f.cause.Error() }
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// get asks for a path of segments, and hands the answer to read. Both are repeated after
-// errors that pass, so read must begin anew each time. Errors are Faults, but for the end of
-// ctx.
+// request is what the other server is asked for. It is repeated after errors that pass, so
+// read must begin anew each time, and the same body twice must change nothing.
+type request struct {
+	method   string
+	segments []string
+	query    url.Values
+	body     []byte
+	// read reads the answer; nil for one that does not matter.
+	read func(*json.Decoder) error
+}
+
+// get asks for a path of segments, and hands the answer to read. Errors are Faults, but for
+// the end of ctx.
 func (c *Client) get(ctx context.Context, segments []string, query url.Values, read func(*json.Decoder) error) error {
-	err := c.ask(ctx, segments, query, read)
+	return c.do(ctx, request{method: http.MethodGet, segments: segments, query: query, read: read})
+}
+
+// send changes something. What is to be is said, and not how it changes, so that it may be
+// sent again.
+func (c *Client) send(ctx context.Context, method string, segments []string, body any) error {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	return c.do(ctx, request{method: method, segments: segments, body: text})
+}
+
+func (c *Client) do(ctx context.Context, r request) error {
+	err := c.ask(ctx, r)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	return &Fault{err}
 }
 
-func (c *Client) ask(ctx context.Context, segments []string, query url.Values, read func(*json.Decoder) error) error {
+func (c *Client) ask(ctx context.Context, r request) error {
 	ends, pause, isRenewed := c.Now().Add(c.Patience), firstPause, false
 	for {
-		err := c.try(ctx, segments, query, read)
+		err := c.try(ctx, r)
 		if err == nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
@@ -179,16 +217,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (c *Client) try(ctx context.Context, segments []string, query url.Values, read func(*json.Decoder) error) error {
+func (c *Client) try(ctx context.Context, r request) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	token, err := c.currentToken(ctx)
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.address(segments, query), nil)
+	request, err := http.NewRequestWithContext(ctx, r.method, c.address(r.segments, r.query), bytes.NewReader(r.body))
 	if err != nil {
 		return err
+	}
+	if len(r.body) > 0 {
+		request.Header.Set("Content-Type", "application/json")
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Accept", "application/json")
@@ -198,13 +239,17 @@ func (c *Client) try(ctx context.Context, segments []string, query url.Values, r
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode != http.StatusOK && (r.read != nil || response.StatusCode != http.StatusNoContent) {
 		if response.StatusCode == http.StatusUnauthorized {
 			c.forget(token)
 		}
 		return c.refused(response)
 	}
-	return c.readAnswer(response.Body, read)
+	if r.read == nil {
+		_, err := io.Copy(io.Discard, io.LimitReader(response.Body, maxError)) // the connection is used again
+		return err
+	}
+	return c.readAnswer(response.Body, r.read)
 }
 
 func (c *Client) address(segments []string, query url.Values) string {

@@ -105,9 +105,19 @@ type Mover struct {
 	// has found, and fresh those of them that no sweep had before.
 	groups       map[int64]int64
 	owned, fresh map[string]bool
+	// cursor is where the pass stands.
+	cursor *upstream.Cursor
+	// held counts the subscribers that wait for a person to be made inactive.
+	held int64
 }
 
-func (m *Mover) scope() domain.Scope { return domain.Whole(m.Company.CompanyID).By(m.By) }
+func (m *Mover) scope() domain.Scope {
+	scope := domain.Whole(m.Company.CompanyID).By(m.By)
+	if m.Job != nil {
+		scope.Upstream = m.Job.Upstream.UpstreamID
+	}
+	return scope
+}
 
 func (m *Mover) refuse(what string, why error) {
 	m.mu.Lock()
@@ -127,10 +137,18 @@ func (m *Mover) progress(what string, done int) {
 // usage that is copied.
 func (m *Mover) Copy(ctx context.Context) error {
 	m.begin()
+	return m.copyAll(ctx)
+}
+
+func (m *Mover) copyAll(ctx context.Context) error {
 	return inTurn(ctx, m.copyGroups, m.copySubscribers, m.copyTags, m.copyAlerts, m.copyUsage, m.copyRecipients)
 }
 
 func (m *Mover) begin() {
+	m.cursor = &upstream.Cursor{}
+	if m.Job != nil {
+		m.cursor = &m.Job.Cursor
+	}
 	m.cards, m.tariffs, m.operators = map[string][]string{}, map[string]bool{}, map[string]bool{}
 	m.owned, m.fresh = map[string]bool{}, map[string]bool{}
 }
@@ -191,35 +209,53 @@ const orderOfSubscribers = "connectionDate ASC"
 // copySubscribers reads the list once, and again for profiles of eUICCs, if there are some:
 // they come after those that they belong to.
 func (m *Mover) copySubscribers(ctx context.Context) error {
-	done, profiles := 0, 0
-	for _, ofProfiles := range []bool{false, true} {
-		if ofProfiles && profiles == 0 {
-			break
+	cursor := m.cursor
+	if cursor.IsDone(upstream.Subscribers) {
+		return nil
+	}
+	if !cursor.IsSecond {
+		if err := m.copyRound(ctx); err != nil {
+			return err
 		}
-		err := each(ctx, m.From, []string{"subscribers"}, orderOfSubscribers, func(page []subscriber) error {
-			var part []subscriber
-			for i := range page {
-				isProfile := page[i].Related.Parent != nil
-				if isProfile && !ofProfiles {
-					profiles++
-				}
-				if isProfile == ofProfiles {
-					part = append(part, page[i])
-				}
-			}
-			batch, err := m.usable(ctx, part)
-			if err != nil {
-				return err
-			}
-			done += len(batch)
-			m.progress(string(upstream.Subscribers), done)
-			return m.storeSubscribers(ctx, batch)
-		})
-		if err != nil {
+		cursor.IsSecond, cursor.Subscribers = true, upstream.Place{}
+		if err := m.reach(ctx); err != nil {
 			return err
 		}
 	}
-	return m.Usage.Reconcile(ctx, []domain.CompanyID{m.Company.CompanyID})
+	if cursor.HasProfiles {
+		if err := m.copyRound(ctx); err != nil {
+			return err
+		}
+	}
+	if err := m.Usage.Reconcile(ctx, []domain.CompanyID{m.Company.CompanyID}); err != nil {
+		return err
+	}
+	return m.finish(ctx, upstream.Subscribers)
+}
+
+// copyRound reads the list from where the cursor stands.
+func (m *Mover) copyRound(ctx context.Context) error {
+	cursor := m.cursor
+	return from(ctx, m.From, []string{"subscribers"}, orderOfSubscribers, cursor.Subscribers, func(page []subscriber, _, next upstream.Place) error {
+		var part []subscriber
+		for i := range page {
+			isProfile := page[i].Related.Parent != nil
+			cursor.HasProfiles = cursor.HasProfiles || isProfile
+			if isProfile == cursor.IsSecond {
+				part = append(part, page[i])
+			}
+		}
+		batch, err := m.usable(ctx, part)
+		if err != nil {
+			return err
+		}
+		if err := m.storeSubscribers(ctx, batch); err != nil {
+			return err
+		}
+		cursor.Subscribers = next
+		m.count(upstream.Subscribers, len(batch))
+		return m.reach(ctx)
+	})
 }
 
 // usable returns those of a page that can be stored.
@@ -362,32 +398,71 @@ func (m *Mover) storeTariffs(ctx context.Context, batch []*domain.Subscriber) er
 }
 
 func (m *Mover) copyTags(ctx context.Context) error {
-	if m.labelsAreOurs() && len(m.fresh) == 0 {
+	cursor := m.cursor
+	if cursor.IsDone(upstream.Tags) || m.labelsAreOurs() && len(m.fresh) == 0 {
 		return nil
 	}
-	done, theirs := 0, carried{}
-	err := m.eachTag(ctx, func(tag domain.TagName, _ int64) error {
-		return each(ctx, m.From, []string{string(tag), "subscribers"}, "", func(page []reference) error {
-			var items []domain.TagImport
-			for _, r := range page {
-				if m.takesTags(r.PhysicalID) {
-					items = append(items, domain.TagImport{PhysicalID: r.PhysicalID, TagName: tag})
-					theirs.add(r.PhysicalID, tag)
-				}
+	err := from(ctx, m.From, []string{"tags"}, "", cursor.Tags, func(page []tagCount, at, _ upstream.Place) error {
+		cursor.Tags = at
+		stored := slices.IndexFunc(page, func(t tagCount) bool { return t.TagName == cursor.LastTag })
+		for _, t := range page[stored+1:] {
+			tag, err := domain.NewTagName(t.TagName)
+			if err != nil {
+				m.refuse("tag "+clip(t.TagName), err)
+				continue
 			}
-			if len(items) == 0 {
-				return nil
+			if err := m.copyTag(ctx, tag); err != nil {
+				return err
 			}
-			answers, err := m.Importer.Tags(ctx, m.scope(), items)
-			done += len(items)
-			m.progress(string(upstream.Tags), done)
-			return m.answered("tag "+string(tag)+" on", answers, func(i int) string { return items[i].PhysicalID }, err)
-		})
+			cursor.LastTag, cursor.Tag, cursor.Carriers = t.TagName, "", upstream.Place{}
+			if err := m.reach(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	if err != nil || m.Job == nil || m.labelsAreOurs() {
+	if err == nil && m.takesTagsOff() {
+		err = m.detachUnknown(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	return m.detachOthers(ctx, theirs)
+	return m.finish(ctx, upstream.Tags)
+}
+
+// copyTag reads which subscribers carry a tag. Where others are to lose it, all of them must
+// be known, so that it begins anew after an interruption.
+func (m *Mover) copyTag(ctx context.Context, tag domain.TagName) error {
+	cursor, place := m.cursor, upstream.Place{}
+	if cursor.Tag == string(tag) && !m.takesTagsOff() {
+		place = cursor.Carriers
+	}
+	carriers := map[string]bool{}
+	err := from(ctx, m.From, []string{string(tag), "subscribers"}, "", place, func(page []reference, _, next upstream.Place) error {
+		var items []domain.TagImport
+		for _, r := range page {
+			if carriers[r.PhysicalID] = true; m.takesTags(r.PhysicalID) {
+				items = append(items, domain.TagImport{PhysicalID: r.PhysicalID, TagName: tag})
+			}
+		}
+		if len(items) > 0 {
+			answers, err := m.Importer.Tags(ctx, m.scope(), items)
+			if err := m.answered("tag "+string(tag)+" on", answers, func(i int) string { return items[i].PhysicalID }, err); err != nil {
+				return err
+			}
+		}
+		cursor.Tag, cursor.Carriers = string(tag), next
+		m.count(upstream.Tags, len(items))
+		return m.reach(ctx)
+	})
+	if err != nil || !m.takesTagsOff() {
+		return err
+	}
+	here, err := m.Keeper.Carriers(ctx, m.Job, tag)
+	if err != nil {
+		return err
+	}
+	return m.detach(ctx, tag, slices.DeleteFunc(here, func(id string) bool { return carriers[id] }))
 }
 
 // eachTag calls do for each tag, with how many subscribers carry it.
@@ -424,12 +499,18 @@ func (m *Mover) alerts(ctx context.Context) ([]domain.AlertImport, error) {
 }
 
 func (m *Mover) copyAlerts(ctx context.Context) error {
-	if m.WithoutAlerts {
+	if m.WithoutAlerts || m.cursor.IsDone(upstream.AlertLog) {
 		return nil
 	}
 	alerts, err := m.alerts(ctx)
 	if err != nil {
 		return err
+	}
+	var deleted []*upstream.DeletedAlert
+	if m.Job != nil {
+		if deleted, err = m.Keeper.DeletedAlerts(ctx, m.Job, alerts); err != nil {
+			return err
+		}
 	}
 	usable := slices.DeleteFunc(slices.Clone(alerts), func(a domain.AlertImport) bool {
 		err := a.Check()
@@ -445,7 +526,10 @@ func (m *Mover) copyAlerts(ctx context.Context) error {
 		}
 	}
 	m.progress(string(upstream.Alerts), len(usable))
-	return m.copyLog(ctx, usable)
+	if err := m.copyLog(ctx, upstream.Remaining(usable, deleted)); err != nil {
+		return err
+	}
+	return m.finish(ctx, upstream.AlertLog)
 }
 
 func nameOf(a domain.AlertSpec) string { return string(a.RuleType) + " " + clip(a.Target) }

@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -20,21 +19,53 @@ type Keeper interface {
 	Cards(ctx context.Context, job *upstream.Job) ([]*upstream.Card, error)
 	// Groups returns which group here each of the groups is. It makes those that are new.
 	Groups(ctx context.Context, job *upstream.Job, theirs []*domain.Group) (ours map[int64]int64, err error)
+	// Carriers returns the subscribers that carry a tag here, and Tags all tags, of those that
+	// the sweep has found, without those that are still to be sent.
+	Carriers(ctx context.Context, job *upstream.Job, tag domain.TagName) ([]string, error)
+	Tags(ctx context.Context, job *upstream.Job) ([]domain.TagName, error)
+	// DeletedAlerts notes which alerts the other server has, and returns those that people
+	// deleted here.
+	DeletedAlerts(ctx context.Context, job *upstream.Job, theirs []domain.AlertImport) ([]*upstream.DeletedAlert, error)
+	// Census counts the subscribers.
+	Census(ctx context.Context, job *upstream.Job) (*upstream.Census, error)
 	// Missing returns subscribers that two sweeps in a row have not found, up to a number.
 	Missing(ctx context.Context, job *upstream.Job, most int) ([]string, error)
 	// End makes them inactive.
 	End(ctx context.Context, job *upstream.Job, by *domain.Actor, physicalIDs []string) error
+	// Reach notes where the pass stands.
+	Reach(ctx context.Context, job *upstream.Job) error
 }
 
 // Pass does the Job. A sweep reads all of the account, as Copy does, and ends what is
-// missing there; another pass reads the newest subscribers and recent usage. It can be
-// repeated, also after an error.
+// missing there; another pass reads the newest subscribers and recent usage. It goes on from
+// the cursor of the Job, and can be repeated, also after an error.
 func (m *Mover) Pass(ctx context.Context) error {
-	if m.Job.IsSweep {
-		return inTurn(ctx, m.Copy, m.endMissing)
-	}
 	m.begin()
-	return inTurn(ctx, m.recallCards, m.copyGroups, m.copyNewest, m.copyUsage)
+	if !m.Job.IsSweep {
+		return inTurn(ctx, m.recallCards, m.copyGroups, m.copyNewest, m.copyUsage)
+	}
+	return inTurn(ctx, m.recallFound, m.copyAll, m.endMissing)
+}
+
+// reach notes where the pass stands.
+func (m *Mover) reach(ctx context.Context) error {
+	if m.Job == nil {
+		return nil
+	}
+	return m.Keeper.Reach(ctx, m.Job)
+}
+
+// finish notes that a resource is stored.
+func (m *Mover) finish(ctx context.Context, what upstream.Resource) error {
+	m.cursor.Finish(what)
+	return m.reach(ctx)
+}
+
+// count counts more of a resource.
+func (m *Mover) count(what upstream.Resource, more int) {
+	done := m.cursor.Counted[what] + more
+	m.cursor.Count(what, done)
+	m.progress(string(what), done)
 }
 
 // recallCards notes the cards that earlier passes brought.
@@ -42,6 +73,25 @@ func (m *Mover) recallCards(ctx context.Context) error {
 	cards, err := m.Keeper.Cards(ctx, m.Job)
 	for _, of := range cards {
 		m.noteCard(of.SubscriberID, of.PhysicalID, of.IsTerminated)
+	}
+	return err
+}
+
+// recallFound notes what a sweep had found before it was interrupted.
+func (m *Mover) recallFound(ctx context.Context) error {
+	if m.cursor.Subscribers.Offset == 0 && !m.cursor.IsSecond {
+		return nil
+	}
+	cards, err := m.Keeper.Cards(ctx, m.Job)
+	for _, of := range cards {
+		if !of.IsFound {
+			continue
+		}
+		m.noteCard(of.SubscriberID, of.PhysicalID, of.IsTerminated)
+		m.owned[of.PhysicalID] = true
+		if of.IsNew {
+			m.fresh[of.PhysicalID] = true
+		}
 	}
 	return err
 }
@@ -105,10 +155,22 @@ func (m *Mover) copyNewest(ctx context.Context) error {
 	return m.Usage.Reconcile(ctx, []domain.CompanyID{m.Company.CompanyID})
 }
 
-// endMissing makes inactive what two sweeps in a row have not found. Where this one has found
-// no subscriber at all, that says more of the other server than of them.
+// endMissing makes inactive what two sweeps in a row have not found, unless that is so much
+// that a person must confirm it.
 func (m *Mover) endMissing(ctx context.Context) error {
-	for len(m.cards) > 0 {
+	census, err := m.Keeper.Census(ctx, m.Job)
+	if err != nil {
+		return err
+	}
+	confirmed := int64(0)
+	if waiting := m.Job.Upstream.Removals; waiting != nil {
+		confirmed = waiting.Confirmed
+	}
+	if census.IsHeld(confirmed) {
+		m.held = census.Missing
+		return nil
+	}
+	for {
 		ids, err := m.Keeper.Missing(ctx, m.Job, pageSize)
 		if err != nil || len(ids) == 0 {
 			return err
@@ -117,7 +179,6 @@ func (m *Mover) endMissing(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
 }
 
 // own returns which of a page are of the upstream, by their physicalId; nil where there is
@@ -214,65 +275,49 @@ func (m *Mover) takesTags(physicalID string) bool {
 	return m.Job == nil || m.fresh[physicalID] || !m.labelsAreOurs() && m.owned[physicalID]
 }
 
-// carried are the tags of subscribers, by their physicalId.
-type carried map[string][]domain.TagName
+// takesTagsOff reports whether subscribers of the upstream lose tags that they do not carry
+// there.
+func (m *Mover) takesTagsOff() bool { return m.Job != nil && !m.labelsAreOurs() }
 
-func (c carried) add(physicalID string, tag domain.TagName) {
-	if !slices.Contains(c[physicalID], tag) {
-		c[physicalID] = append(c[physicalID], tag)
+// detachUnknown takes tags off that no subscriber carries there.
+func (m *Mover) detachUnknown(ctx context.Context) error {
+	theirs := map[domain.TagName]bool{}
+	err := m.eachTag(ctx, func(tag domain.TagName, _ int64) error {
+		theirs[tag] = true
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-}
-
-// detachOthers takes tags off the subscribers of the upstream that these do not carry there.
-func (m *Mover) detachOthers(ctx context.Context, theirs carried) error {
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(m.owned)), pageSize) {
-		others, err := m.others(ctx, ids, theirs)
+	ours, err := m.Keeper.Tags(ctx, m.Job)
+	if err != nil {
+		return err
+	}
+	for _, tag := range ours {
+		if theirs[tag] {
+			continue
+		}
+		ids, err := m.Keeper.Carriers(ctx, m.Job, tag)
 		if err != nil {
 			return err
 		}
-		for tag, ids := range others {
-			err := m.Detacher.Detach(ctx, m.scope(), tag, ids)
-			if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
-				m.refuse("tag "+string(tag), err) // it was changed meanwhile
-				continue
-			}
-			if err != nil {
-				return err
-			}
+		if err := m.detach(ctx, tag, ids); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// others returns the subscribers that carry tags here, and not there.
-func (m *Mover) others(ctx context.Context, ids []string, theirs carried) (map[domain.TagName][]string, error) {
-	batch := make([]*domain.Subscriber, len(ids))
-	for i, id := range ids {
-		batch[i] = &domain.Subscriber{PhysicalID: id}
-	}
-	ours, err := m.find(ctx, batch)
-	if err != nil {
-		return nil, err
-	}
-	others, left := map[domain.TagName][]string{}, map[int64]string{}
-	for id, s := range ours {
-		left[s.Key] = id
-	}
-	for page := (domain.Page{Limit: domain.MaxLimit}); len(left) > 0; page.Offset += page.Limit {
-		tags, err := m.Tags.OfMany(ctx, m.scope(), slices.Collect(maps.Keys(left)), page)
+func (m *Mover) detach(ctx context.Context, tag domain.TagName, physicalIDs []string) error {
+	for ids := range slices.Chunk(physicalIDs, pageSize) {
+		err := m.Detacher.Detach(ctx, m.scope(), tag, ids)
+		if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
+			m.refuse("tag "+string(tag), err) // it was changed meanwhile
+			continue
+		}
 		if err != nil {
-			return nil, err
-		}
-		for key, id := range left {
-			for _, tag := range tags[key] {
-				if !slices.Contains(theirs[id], tag) {
-					others[tag] = append(others[tag], id)
-				}
-			}
-			if len(tags[key]) < page.Limit {
-				delete(left, key)
-			}
+			return err
 		}
 	}
-	return others, nil
+	return nil
 }

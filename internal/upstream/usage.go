@@ -53,12 +53,23 @@ func dayOf(first time.Time, n int) span {
 // copyUsage compares the days of each subscriber, which takes one request a day, and asks
 // for the hours of those that differ. Days without a record yet are asked for together, by
 // subscriber; others one by one, since what is booked must be known by the hour.
+//
+// Days that are stored stand in the cursor. Of a pass that was interrupted, the others are
+// compared again: what was booked by then does not differ any more.
 func (m *Mover) copyUsage(ctx context.Context) error {
+	if m.cursor.IsDone(upstream.DaysCompared) {
+		return nil
+	}
 	now := m.Now()
 	first := m.firstDay(now)
 	missing := map[string]days{}
 	for n := range m.Days {
 		day := dayOf(first, n)
+		name := day.from.Format(time.DateOnly)
+		if slices.Contains(m.cursor.Days, name) {
+			m.progress(string(upstream.DaysCompared), n+1)
+			continue
+		}
 		differing, err := m.differing(ctx, day)
 		if err != nil {
 			return err
@@ -77,12 +88,21 @@ func (m *Mover) copyUsage(ctx context.Context) error {
 		if err := m.copyRevised(ctx, day, revised); err != nil {
 			return err
 		}
+		if len(revised) == len(differing) {
+			m.cursor.Days = append(m.cursor.Days, name)
+			if err := m.reach(ctx); err != nil {
+				return err
+			}
+		}
 		m.progress(string(upstream.DaysCompared), n+1)
 	}
 	if err := m.copyMissing(ctx, first, missing); err != nil {
 		return err
 	}
-	return m.noteUsage(ctx)
+	if err := m.noteUsage(ctx); err != nil {
+		return err
+	}
+	return m.finish(ctx, upstream.DaysCompared)
 }
 
 // differing returns the subscribers that are here whose usage of a part of time is another

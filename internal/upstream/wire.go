@@ -203,12 +203,20 @@ type keyed[T any] interface {
 	key() string
 }
 
-// each reads a list page by page. It may change meanwhile: a page begins with the last item
-// of the one before. Where nothing of that is on the page, items were removed before it, and
-// the list is read again from a page earlier. Items can come twice.
+// tail is how many of the last items that were read a place names.
+const tail = 10
+
+// each reads a list page by page, from its beginning.
 func each[T any, P keyed[T]](ctx context.Context, c *Client, segments []string, order string, do func([]T) error) error {
-	var before []T
-	offset, steps := 0, 0
+	return from[T, P](ctx, c, segments, order, upstream.Place{}, func(page []T, _, _ upstream.Place) error { return do(page) })
+}
+
+// from reads a list page by page, from a place on. It may change meanwhile: a page begins
+// with the last item of the one before. Where none of the last items is on the page, items
+// were removed before it, and the list is read again from a page earlier. Items can come
+// twice. do is given where the page begins, and where the next one does.
+func from[T any, P keyed[T]](ctx context.Context, c *Client, segments []string, order string, place upstream.Place, do func(page []T, at, next upstream.Place) error) error {
+	before, offset, steps := place.Tail, place.Offset, 0
 	for {
 		query := url.Values{"limit": {strconv.Itoa(pageSize)}, "offset": {strconv.Itoa(offset)}}
 		if order != "" {
@@ -228,16 +236,17 @@ func each[T any, P keyed[T]](ctx context.Context, c *Client, segments []string, 
 			}
 			continue
 		}
+		at := upstream.Place{Offset: offset, Tail: before}
+		next := upstream.Place{Offset: offset + max(0, len(items)-1), Tail: keysOf[T, P](items[max(0, len(items)-tail):])}
 		if len(fresh) > 0 {
-			if err := do(fresh); err != nil {
+			if err := do(fresh, at, next); err != nil {
 				return err
 			}
 		}
 		if len(items) < pageSize {
 			return nil
 		}
-		before = items
-		offset += len(items) - 1
+		before, offset = next.Tail, next.Offset
 	}
 }
 
@@ -252,18 +261,22 @@ func distinct[T any, P keyed[T]](items []T) []T {
 	})
 }
 
-// after returns the items after the last one that the page before had, too, and false where
+func keysOf[T any, P keyed[T]](items []T) []string {
+	keys := make([]string, len(items))
+	for i := range items {
+		keys[i] = P(&items[i]).key()
+	}
+	return keys
+}
+
+// after returns the items after the last one that was read before, and false where
 // there is none.
-func after[T any, P keyed[T]](items, before []T) ([]T, bool) {
+func after[T any, P keyed[T]](items []T, before []string) ([]T, bool) {
 	if before == nil {
 		return items, true
 	}
-	known := make(map[string]bool, len(before))
-	for i := range before {
-		known[P(&before[i]).key()] = true
-	}
 	for i := len(items) - 1; i >= 0; i-- {
-		if known[P(&items[i]).key()] {
+		if slices.Contains(before, P(&items[i]).key()) {
 			return items[i+1:], true
 		}
 	}

@@ -20,16 +20,22 @@ import (
 // Queue hands out passes.
 type Queue interface {
 	Keeper
-	// Due returns upstreams of which a pass may begin.
+	// Due returns upstreams of which a pass may begin, or edits may be sent.
 	Due(ctx context.Context) ([]upstream.Due, error)
 	// Claim begins a pass; nil where another worker has it. A job beside an error ends by it.
 	Claim(ctx context.Context, due upstream.Due, lease time.Duration) (*upstream.Job, error)
 	// Renew goes on with a pass; false where it is to end.
 	Renew(ctx context.Context, job *upstream.Job, lease time.Duration, progress []upstream.Progress) (bool, error)
-	// Release gives a pass back.
-	Release(ctx context.Context, job *upstream.Job) error
+	// Release gives a pass back, which has booked so many records.
+	Release(ctx context.Context, job *upstream.Job, records int64) error
 	// Finish ends a pass; false where another worker has it.
 	Finish(ctx context.Context, job *upstream.Job, outcome upstream.Outcome) (bool, error)
+	// Writes returns edits that wait to be sent, up to a number.
+	Writes(ctx context.Context, job *upstream.Job, most int) ([]*upstream.Write, error)
+	// Written notes that one was sent, or why it was refused.
+	Written(ctx context.Context, job *upstream.Job, w *upstream.Write, refusal string) error
+	// PutOff has them sent later, and says why; "" ends that.
+	PutOff(ctx context.Context, job *upstream.Job, reason string) error
 }
 
 // Result is how a pass ended.
@@ -41,12 +47,14 @@ const (
 	Synced Result = "synced"
 	Swept  Result = "swept"
 	Failed Result = "failed"
+	// Written is no pass: edits were sent.
+	Written Result = "written"
 	// Stopped is a pass that was paused, removed, or is another worker's.
 	Stopped Result = "stopped"
 )
 
 // Results are all of them, as texts.
-var Results = []string{string(Synced), string(Swept), string(Failed), string(Stopped)}
+var Results = []string{string(Synced), string(Swept), string(Failed), string(Stopped), string(Written)}
 
 // WorkerConfig are the settings of a Worker. Durations and numbers that are zero get the
 // defaults that stand beside them.
@@ -217,13 +225,18 @@ type pass struct {
 // do does a pass, unless it has failed already, and stores how it ended.
 func (w *Worker) do(ctx context.Context, job *upstream.Job, err error) {
 	p := &pass{Worker: w, job: job, progress: map[upstream.Resource]upstream.Progress{}}
+	if job.IsWriting || job.StartedAt.Before(job.ClaimedAt) {
+		for _, of := range job.Upstream.Progress {
+			p.progress[of.Resource] = of
+		}
+	}
 	if err == nil {
 		err = p.run(ctx)
 	}
 	result := p.end(ctx, err)
 	w.Ended(result)
 	if result == Failed {
-		w.Log.Warn("upstreams: a pass failed", "company", job.Company.CompanyID, "upstream", job.Upstream.UpstreamID, "sweep", job.IsSweep, "attempts", job.Attempts, "error", err)
+		w.Log.Warn("upstreams: a pass failed, or edits could not be sent", "company", job.Company.CompanyID, "upstream", job.Upstream.UpstreamID, "sweep", job.IsSweep, "attempts", job.Attempts, "error", err)
 	}
 }
 
@@ -243,14 +256,19 @@ func (p *pass) run(ctx context.Context) error {
 	ctx, end := context.WithTimeoutCause(ctx, upstream.PassTime, errTooLong)
 	defer end()
 	ctx, stop := context.WithCancelCause(ctx)
-	var renewing sync.WaitGroup
-	renewing.Go(func() { p.renew(ctx, stop) })
-	err = p.mover.Pass(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { p.renew(ctx, stop) })
+	if p.job.IsWriting {
+		err = p.write(ctx, mostWrites)
+	} else {
+		beside.Go(func() { p.keepWriting(ctx) })
+		err = p.mover.Pass(ctx)
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
 	stop(nil)
-	renewing.Wait()
+	beside.Wait()
 	return err
 }
 
@@ -322,23 +340,26 @@ func reasonOf(err error) string {
 	return "this server could not store it; its log says more"
 }
 
-// end stores how the pass ended. One that ends with the worker is given back.
+// end stores how the pass ended. One that ends with the worker is given back, and goes on
+// from where it stands.
 func (p *pass) end(ctx context.Context, err error) Result {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
+	outcome := upstream.Outcome{Every: p.Every, Progress: p.reached(), Refused: p.refused, Refusals: p.refusals}
+	if p.mover != nil {
+		outcome.Records, outcome.Lowered, outcome.Held = int64(p.mover.copied), int64(p.mover.lowered), p.mover.held
+	}
 	switch {
+	case p.job.IsWriting:
+		return p.endWriting(ctx, err)
 	case errors.Is(err, errStopped):
-		_ = p.Queue.Release(last, p.job) // where it is another's, that changes nothing
+		_ = p.Queue.Release(last, p.job, outcome.Records) // where it is another's, that changes nothing
 		return Stopped
 	case err != nil && ctx.Err() != nil:
-		if err := p.Queue.Release(last, p.job); err != nil { // the lease ends
+		if err := p.Queue.Release(last, p.job, outcome.Records); err != nil { // the lease ends
 			p.Log.Warn("upstreams: a pass could not be given back", "upstream", p.job.Upstream.UpstreamID, "error", err)
 		}
 		return Stopped
-	}
-	outcome := upstream.Outcome{Every: p.Every, Progress: p.reached(), Refused: p.refused, Refusals: p.refusals}
-	if p.mover != nil {
-		outcome.Records, outcome.Lowered = int64(p.mover.copied), int64(p.mover.lowered)
 	}
 	result := Synced
 	if p.job.IsSweep {
@@ -349,7 +370,7 @@ func (p *pass) end(ctx context.Context, err error) Result {
 	}
 	isOurs, unstored := retry.WhileUnavailable(last, attempts, firstRetry, func() (bool, error) { return p.Queue.Finish(last, p.job, outcome) })
 	switch {
-	case unstored != nil: // the lease ends, and the pass begins anew
+	case unstored != nil: // the lease ends, and the pass goes on
 		p.Log.Error("upstreams: the end of a pass could not be stored", "upstream", p.job.Upstream.UpstreamID, "error", unstored)
 		return Failed
 	case !isOurs:

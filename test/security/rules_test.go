@@ -125,6 +125,7 @@ var leaves = map[string]kind{
 
 	"upstreamId": upstreamID, "ResumeUpstreamInput.upstreamId": pausedUpstream, "CreateUpstreamInput.name": harmless, "EditUpstreamInput.name": harmless,
 	"CreateUpstreamInput.sourceName": harmless, "baseUrl": harmless, "key": harmless, "nicknamesAndTags": harmless, "isCopyingAlerts": harmless, "isCopyingRecipients": harmless, "sweep": harmless,
+	"ConfirmUpstreamRemovalsInput.subscribers": harmless,
 
 	"source": sourceName, "recordId": recordID, "sessionId": sessionID, "sequence": harmless, "startedAt": harmless, "endedAt": harmless,
 	"mobileOriginated": harmless, "mobileTerminated": harmless, "protocol": harmless, "ipAddress": harmless, "counters": harmless,
@@ -143,7 +144,7 @@ var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert
 
 // samples are values of what identifies nothing, by name, else by type.
 var samples = map[string]any{
-	"startDate": "2026-06-01", "endDate": "2026-06-15", "lowerThreshold": 5, "upperThreshold": int64(1) << 52, "sequence": 0, "visitedNetwork": "23415", "imei": "353456070000000",
+	"subscribers": heldRemovals, "startDate": "2026-06-01", "endDate": "2026-06-15", "lowerThreshold": 5, "upperThreshold": int64(1) << 52, "sequence": 0, "visitedNetwork": "23415", "imei": "353456070000000",
 	"ruleType": "GROUPPR", "/alerts.ruleType": "grouppr", "protocol": "TCP", "nickname": "new", "name": "new",
 	"startedAt": "2026-06-15T11:00:00Z", "endedAt": "2026-06-15T11:15:00Z", "limit": 20, "first": 20, "lifetimeDays": 1,
 	"CreateSubscriberInput.physicalId": "8944500000000000001", "subscriberId": "447700000001", "operatorCode": own.operator(), "contractLength": 12,

@@ -238,7 +238,10 @@ func (w *world) source(t *testing.T, p part, name, by string) {
 	}
 }
 
-// upstream adds an upstream of the part, and returns its id.
+// heldRemovals is how many subscribers of an upstream wait to be made inactive.
+const heldRemovals = 11
+
+// upstream adds an upstream of the part that waits for a person, and returns its id.
 func (w *world) upstream(t *testing.T, p part, name string) int {
 	t.Helper()
 	spec := upstream.Spec{Name: name, BaseURL: "https://" + p.mark + ".example", SourceName: name + "-usage", Labels: upstream.Ours, Days: 1, Currency: "GBP"}
@@ -246,6 +249,7 @@ func (w *world) upstream(t *testing.T, p part, name string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.pool.MustExecContext(t.Context(), `UPDATE upstreams SET held_removals = $2, held_at = now() WHERE upstream_id = $1`, created.UpstreamID, heldRemovals)
 	return int(created.UpstreamID)
 }
 

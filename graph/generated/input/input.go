@@ -99,6 +99,14 @@ type ConditionInput struct {
 	ChangesOf graphql.Omittable[[]condition.Trait] `json:"changesOf,omitempty"`
 }
 
+// Which subscribers are made inactive.
+type ConfirmUpstreamRemovalsInput struct {
+	// The upstream.
+	UpstreamID int32 `json:"upstreamId"`
+	// How many its removals show. Refused where it is another number by now.
+	Subscribers int64 `json:"subscribers"`
+}
+
 // For whom a key is made, and what it may do.
 type CreateAccessKeyInput struct {
 	// The e-mail address of a user of the company.

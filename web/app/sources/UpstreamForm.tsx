@@ -5,6 +5,7 @@ import { Failure } from '../shell/parts';
 import { useUnsaved } from '../shell/unsaved';
 import { useMay, useViewer } from '../shell/viewer';
 import type { Upstream } from './UpstreamPage';
+import { type Side, sides } from './words';
 
 const create = graphql('mutation CreateUpstream($input: CreateUpstreamInput!) { createUpstream(input: $input) { upstream { upstreamId } } }');
 const edit = graphql('mutation EditUpstream($input: EditUpstreamInput!) { editUpstream(input: $input) { upstream { upstreamId } } }');
@@ -29,7 +30,7 @@ export function UpstreamForm({ of, verb, done, cancel }: Props) {
   const [name, setName] = useState(of?.name ?? '');
   const [baseUrl, setBaseUrl] = useState(of?.baseUrl ?? '');
   const [key, setKey] = useState('');
-  const [side, setSide] = useState(of?.nicknamesAndTags ?? 'OURS');
+  const [side, setSide] = useState<Side>(of?.nicknamesAndTags ?? 'OURS');
   const [days, setDays] = useState(String(of?.days ?? 60));
   const [alerts, setAlerts] = useState(of?.isCopyingAlerts ?? true);
   const [recipients, setRecipients] = useState(of?.isCopyingRecipients ?? false);
@@ -58,9 +59,12 @@ export function UpstreamForm({ of, verb, done, cancel }: Props) {
       </div>
       <fieldset className="choices">
         <legend>Nicknames and tags</legend>
-        <label className="inline"><input type="radio" name="side" checked={side === 'OURS'} onChange={() => setSide('OURS')} /> stay as they are here</label>
-        <label className="inline"><input type="radio" name="side" checked={side === 'THEIRS'} onChange={() => setSide('THEIRS')} /> are those of the other server</label>
+        {(Object.keys(sides) as Side[]).map((each) => (
+          <label key={each} className="inline"><input type="radio" name="side" checked={side === each} onChange={() => setSide(each)} /> {sides[each]}</label>
+        ))}
       </fieldset>
+      {side !== 'OURS' && of?.nicknamesAndTags === 'OURS' && <p className="hint">The first reading makes them what they are there: what was edited here before is lost.</p>}
+      {side === 'WRITTEN_THROUGH' && <p className="hint">The key needs the permission Update the Details of a Subscriber there.</p>}
       <fieldset className="choices">
         <legend>What else is copied</legend>
         <label className="inline"><input type="checkbox" checked={alerts} onChange={(event) => setAlerts(event.target.checked)} /> Alerts, with their log</label>

@@ -10,7 +10,7 @@ import { useMay, useViewer, useZone } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { useRefreshed } from './PagedPanel';
 import { UpstreamForm, useMayChangeUpstreams } from './UpstreamForm';
-import { resources, UpstreamState } from './words';
+import { resources, sides, UpstreamState } from './words';
 import '../styles/lists.css';
 import '../styles/sources.css';
 
@@ -19,12 +19,14 @@ const query = graphql(`
     upstream(by: {upstreamId: $upstreamId}) {
       upstreamId name baseUrl sourceName nicknamesAndTags days currency isCopyingAlerts isCopyingRecipients state isPaused pausedAt createdAt dueAt lastSyncedAt lastSweptAt
       dataCompleteUntil progress { resource done total } lastError failedAt counts { subscribers missing records refused lowered } refusals
+      removals { subscribers reason heldAt confirmedAt } writes { waiting refused refusals lastError retryAt }
     }
   }
 `);
 const pause = graphql('mutation PauseUpstream($input: PauseUpstreamInput!) { pauseUpstream(input: $input) { upstream { upstreamId } } }');
 const resume = graphql('mutation ResumeUpstream($input: ResumeUpstreamInput!) { resumeUpstream(input: $input) { upstream { upstreamId } } }');
 const sync = graphql('mutation SyncUpstream($input: SyncUpstreamInput!) { syncUpstream(input: $input) { upstream { upstreamId } } }');
+const confirm = graphql('mutation ConfirmUpstreamRemovals($input: ConfirmUpstreamRemovalsInput!) { confirmUpstreamRemovals(input: $input) { upstream { upstreamId } } }');
 const remove = graphql('mutation DeleteUpstream($input: DeleteUpstreamInput!) { deleteUpstream(input: $input) { upstream { upstreamId } } }');
 
 export type Upstream = NonNullable<ResultOf<typeof query>['upstream']>;
@@ -80,6 +82,7 @@ function Whole({ of }: { of: Upstream }) {
       {turn.problem && <Failure problem={turn.problem} />}
       {begin.problem && <Failure problem={begin.problem} />}
       {of.lastError !== null && <p className="notice" role="status">The last pass failed{of.failedAt && <> <Ago at={of.failedAt} /></>}: {of.lastError}{of.dueAt && <>. The next one begins at {moment(of.dueAt, timeZone)}.</>}</p>}
+      {of.removals && <Removals of={of} removals={of.removals} />}
       {open === 'edit' && <Panel id="edit" title="Edit the account"><UpstreamForm of={of} verb="Save" done={close} cancel={<button type="button" onClick={close}>Cancel</button>} /></Panel>}
       <ul className="tiles five" aria-label="What passes found">
         {([['Subscribers', 'subscribers'], ['Missing there', 'missing'], ['Records booked', 'records'], ['Refused', 'refused'], ['Hours lowered there', 'lowered']] as const).map(([text, key]) => (
@@ -96,12 +99,13 @@ function Whole({ of }: { of: Upstream }) {
       <Panel id="facts" title="The account">
         <dl className="facts">
           <div><dt>Usage</dt><dd>source {of.sourceName}, the last {count(of.days)} days{of.dataCompleteUntil && <>, known until {moment(of.dataCompleteUntil, timeZone)}</>}</dd></div>
-          <div><dt>Nicknames and tags</dt><dd>{of.nicknamesAndTags === 'OURS' ? 'stay as they are here' : 'those of the other server'}</dd></div>
+          <div><dt>Nicknames and tags</dt><dd>{sides[of.nicknamesAndTags]}</dd></div>
           <div><dt>Alerts</dt><dd>{of.isCopyingAlerts ? 'copied' : 'not copied'}, recipients {of.isCopyingRecipients ? 'copied: both sides send mail' : 'not copied'}</dd></div>
           <div><dt>Tariffs</dt><dd>in {of.currency}</dd></div>
           <div><dt>Created</dt><dd>{moment(of.createdAt, timeZone)}</dd></div>
         </dl>
       </Panel>
+      {of.nicknamesAndTags === 'WRITTEN_THROUGH' && <Writes of={of.writes} />}
       {of.refusals.length > 0 && <Panel id="refusals" title="What could not be stored"><ul className="plain-list">{of.refusals.map((text) => <li key={text}>{text}</li>)}</ul></Panel>}
       {open === 'delete' && (
         <Dialog title={`Delete ${name}?`} cancel={close}>
@@ -114,5 +118,36 @@ function Whole({ of }: { of: Upstream }) {
         </Dialog>
       )}
     </>
+  );
+}
+
+/** The question whether many subscribers are made inactive. */
+function Removals({ of: { upstreamId, isPaused }, removals: { subscribers, reason, heldAt, confirmedAt } }: { of: Upstream; removals: NonNullable<Upstream['removals']> }) {
+  const mayConfirm = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER', 'MANAGE_INVENTORY', 'RECORD_USAGE');
+  const yes = useDo(async () => void (await mutate(confirm, { input: { upstreamId, subscribers } })));
+  return (
+    <Panel id="removals" title={`Make ${count(subscribers)} subscribers inactive?`}>
+      <p>Since <Ago at={heldAt} />: {reason}. If the access key sees less of the other server than before, edit the account and give it another key.</p>
+      {yes.problem && <Failure problem={yes.problem} />}
+      {confirmedAt !== null && <p className="hint" role="status">Confirmed <Ago at={confirmedAt} />: the next reading of all of it does it.</p>}
+      {confirmedAt === null && mayConfirm && !isPaused && (
+        <p className="actions"><button type="button" className="danger" disabled={yes.busy} onClick={() => void yes.run()}>Make {count(subscribers)} subscribers inactive</button></p>
+      )}
+    </Panel>
+  );
+}
+
+/** The edits that are sent to the other server. */
+function Writes({ of: { waiting, refused, refusals, lastError, retryAt } }: { of: Upstream['writes'] }) {
+  const timeZone = useZone();
+  return (
+    <Panel id="writes" title="Edits that are sent there">
+      <dl className="facts">
+        <div><dt>Waiting</dt><dd>{count(waiting)}</dd></div>
+        <div><dt>Refused in the last week</dt><dd>{count(refused)}</dd></div>
+      </dl>
+      {lastError !== null && <p className="notice" role="status">None could be sent: {lastError}{retryAt !== null && <>. They are sent again at {moment(retryAt, timeZone)}</>}.</p>}
+      {refusals.length > 0 && <ul className="plain-list">{refusals.map((text) => <li key={text}>{text}</li>)}</ul>}
+    </Panel>
   );
 }

@@ -27,11 +27,17 @@ export function State({ of: { pausedAt, receivedAt } }: { of: { pausedAt: string
   return receivedAt === null ? <span className="badge">nothing yet</span> : <span className="badge good">active</span>;
 }
 
-const states = { PAUSED: ['paused', 'lower'], SYNCING: ['reading', ''], FAILING: ['failing', 'upper'], NEW: ['new', ''], READY: ['in step', 'good'] } as const;
+const states = { PAUSED: ['paused', 'lower'], SYNCING: ['reading', ''], FAILING: ['failing', 'upper'], HELD: ['waits for you', 'lower'], NEW: ['new', ''], READY: ['in step', 'good'] } as const;
 export type StateOfUpstream = keyof typeof states;
 
 /** What a worker does with the account of another server. */
 export const UpstreamState = ({ of: { state } }: { of: { state: StateOfUpstream } }) => <span className={`badge ${states[state][1]}`}>{states[state][0]}</span>;
+
+/** Whose nicknames and tags count. */
+export const sides = {
+  OURS: 'stay as they are here', THEIRS: 'are those of the other server', WRITTEN_THROUGH: 'are the same on both: what is edited here is sent there',
+} as const;
+export type Side = keyof typeof sides;
 
 /** The parts of an account. */
 export const resources = {

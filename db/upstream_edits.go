@@ -1,0 +1,189 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/pg"
+	"simgraph/domain"
+)
+
+const (
+	// isWrittenThrough leaves the subscribers of upstreams that edits of nicknames and tags are
+	// sent to.
+	isWrittenThrough = `
+JOIN upstream_subscribers o ON o.company_id = $1 AND o.physical_id = l.physical_id
+JOIN upstreams u ON u.company_id = $1 AND u.upstream_id = o.upstream_id AND u.labels = 'written through'
+WHERE o.company_id = $1 AND u.company_id = $1`
+	// insertWrites keeps the newest edit of each nickname and tag.
+	insertWrites = `
+INSERT INTO upstream_writes AS w (company_id, upstream_id, physical_id, tag_name, nickname, is_attached)
+SELECT DISTINCT ON (l.physical_id, l.tag_name) o.company_id, o.upstream_id, l.physical_id, l.tag_name, l.nickname, l.is_attached
+FROM unnest($2::text[], $3::text[], $4::text[], $5::boolean[]) AS l(physical_id, tag_name, nickname, is_attached)` + isWrittenThrough + `
+ORDER BY l.physical_id, l.tag_name
+ON CONFLICT (company_id, physical_id, tag_name) DO UPDATE SET upstream_id = excluded.upstream_id, nickname = excluded.nickname, is_attached = excluded.is_attached,
+  version = w.version + 1, sent_at = NULL, refused_at = NULL, refusal = NULL`
+)
+
+// labelEdit is a nickname that was edited, or a tag that was put on or taken off.
+type labelEdit struct {
+	physicalID    string
+	tag, nickname string
+	isAttached    bool
+}
+
+// writeThrough has edits sent to the other servers of the upstreams whose nicknames and tags
+// are written through. It is for the transaction that makes them.
+func writeThrough(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, edits []labelEdit) error {
+	if scope.Upstream != 0 || len(edits) == 0 {
+		return nil
+	}
+	texts := func(field func(labelEdit) string) any { return pq.StringArray(pg.Pluck(edits, field)) }
+	_, err := pg.Affected(ctx, tx, insertWrites, scope.Company,
+		texts(func(e labelEdit) string { return e.physicalID }), texts(func(e labelEdit) string { return e.tag }), texts(func(e labelEdit) string { return e.nickname }),
+		pq.BoolArray(pg.Pluck(edits, func(e labelEdit) bool { return e.isAttached })))
+	return err
+}
+
+// editsOf are those of a tag on subscribers.
+func editsOf(tag domain.TagName, physicalIDs []string, isAttached bool) []labelEdit {
+	return pg.Pluck(physicalIDs, func(id string) labelEdit { return labelEdit{physicalID: id, tag: string(tag), isAttached: isAttached} })
+}
+
+const (
+	areWrittenThrough = `SELECT count(*) FROM upstreams WHERE company_id = $1 AND labels = 'written through'`
+	// lockItems locks in the order in which the writers of tags do.
+	lockItems = `
+SELECT s.physical_id, s.nickname FROM subscribers s
+WHERE s.company_id = $1 AND s.physical_id = ANY($2)
+ORDER BY s.key
+FOR NO KEY UPDATE`
+)
+
+// renamed returns the edits of nicknames that the items make, and locks the subscribers; none
+// where the company writes nothing through.
+func renamed(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, items []*domain.Subscriber) (edits []labelEdit, err error) {
+	if scope.Upstream != 0 {
+		return nil, nil
+	}
+	n, err := pg.Count(ctx, tx, areWrittenThrough, scope.Company)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	ids := pg.Pluck(items, func(s *domain.Subscriber) string { return s.PhysicalID })
+	rows, err := pg.SelectAll[struct{ PhysicalID, Nickname string }](ctx, tx, lockItems, scope.Company, pq.StringArray(ids))
+	if err != nil {
+		return nil, err
+	}
+	before := make(map[string]string, len(rows))
+	for _, r := range rows {
+		before[r.PhysicalID] = r.Nickname
+	}
+	for _, s := range items {
+		if nickname, known := before[s.PhysicalID]; known && nickname != s.Nickname {
+			edits = append(edits, labelEdit{physicalID: s.PhysicalID, nickname: s.Nickname})
+		}
+	}
+	return edits, nil
+}
+
+// Edits that were sent count, too: what the pass has read may be older.
+const (
+	restoreNicknames = `
+UPDATE subscribers s SET nickname = w.nickname
+FROM upstream_writes w
+WHERE s.company_id = $1 AND w.company_id = $1 AND w.upstream_id = $2 AND w.physical_id = ANY($3) AND w.tag_name = '' AND w.refused_at IS NULL
+  AND s.physical_id = w.physical_id AND s.nickname <> w.nickname`
+	restoreAttached = `
+INSERT INTO subscriber_tags (company_id, subscriber_key, tag_name)
+SELECT s.company_id, s.key, w.tag_name
+FROM upstream_writes w
+JOIN subscribers s ON s.company_id = $1 AND s.physical_id = w.physical_id
+WHERE w.company_id = $1 AND w.upstream_id = $2 AND w.physical_id = ANY($3) AND w.tag_name <> '' AND w.is_attached AND w.refused_at IS NULL
+ORDER BY s.key, w.tag_name
+ON CONFLICT DO NOTHING`
+	restoreDetached = `
+DELETE FROM subscriber_tags st
+USING upstream_writes w, subscribers s
+WHERE st.company_id = $1 AND w.company_id = $1 AND s.company_id = $1 AND w.upstream_id = $2 AND w.physical_id = ANY($3) AND w.tag_name = st.tag_name
+  AND NOT w.is_attached AND w.refused_at IS NULL AND s.physical_id = w.physical_id AND st.subscriber_key = s.key`
+)
+
+// restoreEdits makes nicknames and tags again what people made them that the other server
+// does not have yet. It runs after the writes of a pass, whose locks keep the rows: what was
+// edited before is seen, and what is edited later comes after.
+func restoreEdits(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, physicalIDs []string) error {
+	if scope.Upstream == 0 {
+		return nil
+	}
+	for _, sql := range []string{restoreNicknames, restoreAttached, restoreDetached} {
+		if _, err := pg.Affected(ctx, tx, sql, scope.Company, scope.Upstream, pq.StringArray(physicalIDs)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	deleteForUpstreams = `
+INSERT INTO upstream_deleted_alerts AS d (company_id, upstream_id, rule_type, target, lower_threshold, upper_threshold, copies, last_sweep)
+SELECT u.company_id, u.upstream_id, $2, $3, $4, $5, 1, u.sweep
+FROM upstreams u
+WHERE u.company_id = $1 AND u.is_copying_alerts
+ORDER BY u.upstream_id
+ON CONFLICT (company_id, upstream_id, rule_type, target, lower_threshold, upper_threshold) DO UPDATE SET copies = d.copies + 1`
+	addAgain = `
+UPDATE upstream_deleted_alerts SET copies = copies - 1
+WHERE company_id = $1 AND rule_type = $2 AND target = $3 AND lower_threshold = $4 AND upper_threshold = $5`
+	forgetAdded       = `DELETE FROM upstream_deleted_alerts WHERE company_id = $1 AND copies <= 0`
+	deletedOfUpstream = `
+SELECT d.rule_type, d.target, d.lower_threshold, d.upper_threshold, d.copies FROM upstream_deleted_alerts d
+WHERE d.company_id = $1 AND d.upstream_id = $2`
+)
+
+// forUpstreams notes that people deleted an alert here, or added one: sweeps of upstreams
+// do not bring it again.
+func (c *alertChange) forUpstreams(ctx context.Context, alert *domain.VolumeAlert, isDeleted bool) error {
+	args := []any{c.scope.Company, alert.RuleType, alert.Target, alert.LowerThreshold, alert.UpperThreshold}
+	if isDeleted {
+		_, err := pg.Affected(ctx, c.tx, deleteForUpstreams, args...)
+		return err
+	}
+	n, err := pg.Affected(ctx, c.tx, addAgain, args...)
+	if err == nil && n > 0 {
+		_, err = pg.Affected(ctx, c.tx, forgetAdded, c.scope.Company)
+	}
+	return err
+}
+
+// countDeleted counts the alerts that people deleted here as known to the upstream that the
+// items come from.
+func (c *alertChange) countDeleted(ctx context.Context, items []domain.AlertImport, targets []alertTargeted, known map[alertKey]int) error {
+	if c.scope.Upstream == 0 {
+		return nil
+	}
+	type row struct {
+		RuleType                       domain.RuleType
+		Target                         string
+		LowerThreshold, UpperThreshold int64
+		Copies                         int
+	}
+	deleted, err := pg.SelectAll[row](ctx, c.tx, deletedOfUpstream, c.scope.Company, c.scope.Upstream)
+	if err != nil {
+		return err
+	}
+	copies := map[domain.AlertSpec]int{}
+	for _, r := range deleted {
+		copies[domain.AlertSpec{RuleType: r.RuleType, Target: r.Target, LowerThreshold: r.LowerThreshold, UpperThreshold: r.UpperThreshold}] = r.Copies
+	}
+	counted := map[alertKey]bool{}
+	for i, t := range targets {
+		if !counted[t.alertKey] {
+			counted[t.alertKey] = true
+			known[t.alertKey] += copies[items[i].AlertSpec]
+		}
+	}
+	return nil
+}
