@@ -34,6 +34,7 @@ var ages = map[string]string{
 	"pruneGaps":         "what the interval of a network element was learned from, which follows from its next reports",
 	"pruneWatermarks":   "makes room for other network elements where there are thousands",
 	"takeOver":          "an upload that nobody writes to any more, of which no operation was made",
+	"forgetSent":        "edits that another server refused a week ago, which are only shown; the audit log has them",
 	"pruneSilences":     "a year after the end of a silence, which no setting changes; the audit log has it",
 }
 

@@ -15,7 +15,7 @@ const (
 	// sent to.
 	isWrittenThrough = `
 JOIN upstream_subscribers o ON o.company_id = $1 AND o.physical_id = l.physical_id
-JOIN upstreams u ON u.company_id = $1 AND u.upstream_id = o.upstream_id AND u.labels = 'written through'
+JOIN upstreams u ON u.company_id = $1 AND u.upstream_id = o.upstream_id AND u.is_written_through
 WHERE o.company_id = $1 AND u.company_id = $1`
 	// insertWrites keeps the newest edit of each nickname and tag.
 	insertWrites = `
@@ -53,7 +53,7 @@ func editsOf(tag domain.TagName, physicalIDs []string, isAttached bool) []labelE
 }
 
 const (
-	areWrittenThrough = `SELECT count(*) FROM upstreams WHERE company_id = $1 AND labels = 'written through'`
+	areWrittenThrough = `SELECT count(*) FROM upstreams WHERE company_id = $1 AND is_written_through`
 	// lockItems locks in the order in which the writers of tags do.
 	lockItems = `
 SELECT s.physical_id, s.nickname FROM subscribers s

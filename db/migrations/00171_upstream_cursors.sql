@@ -1,7 +1,8 @@
 -- +goose Up
 
 -- cursor is where a pass stands that has not ended: one that is interrupted goes on from
--- there. A sweep that would make many subscribers inactive keeps held_removals of them until
+-- there. Where nicknames and tags are written through, labels are theirs as well: what is
+-- edited there comes with a sweep. A sweep that would make many subscribers inactive keeps held_removals of them until
 -- a person confirms as many. Edits of nicknames and tags that are written through wait in
 -- upstream_writes; where the other server cannot be written to, writes_due_at is when that is
 -- tried again.
@@ -14,11 +15,7 @@ ALTER TABLE upstreams
   ADD COLUMN write_attempts integer NOT NULL DEFAULT 0,
   ADD COLUMN writes_due_at timestamptz,
   ADD COLUMN write_error text,
-  ADD CHECK ((held_removals IS NULL) = (held_at IS NULL)),
-  ADD CHECK ((confirmed_removals IS NULL) = (confirmed_at IS NULL)),
-  ADD CHECK ((write_error IS NULL) = (writes_due_at IS NULL)),
-  DROP CONSTRAINT upstreams_labels_check,
-  ADD CHECK (labels IN ('ours', 'theirs', 'written through'));
+  ADD COLUMN is_written_through boolean NOT NULL DEFAULT false;
 
 -- The newest edit here of a nickname (tag_name is '') or of a tag, until the pass ends that
 -- follows its sending: what that pass reads may be older. version tells edits apart.
@@ -57,9 +54,6 @@ SELECT simgraph_distribute('upstream_deleted_alerts');
 
 -- +goose Down
 DROP TABLE upstream_deleted_alerts, upstream_writes;
-UPDATE upstreams SET labels = 'theirs' WHERE labels = 'written through';
 ALTER TABLE upstreams
   DROP COLUMN cursor, DROP COLUMN held_removals, DROP COLUMN held_at, DROP COLUMN confirmed_removals, DROP COLUMN confirmed_at,
-  DROP COLUMN write_attempts, DROP COLUMN writes_due_at, DROP COLUMN write_error,
-  DROP CONSTRAINT upstreams_labels_check,
-  ADD CHECK (labels IN ('ours', 'theirs'));
+  DROP COLUMN write_attempts, DROP COLUMN writes_due_at, DROP COLUMN write_error, DROP COLUMN is_written_through;

@@ -26,13 +26,13 @@ const (
 	// begin. What is due or claimed until later than $3 comes of a clock that was set back since.
 	isFree = `u.paused_at IS NULL AND (u.claimed_until IS NULL OR u.claimed_until <= $2 OR u.claimed_until > $3)`
 	isDue  = `(u.due_at <= $2 OR u.due_at > $3)`
-	// hasWrites is the condition that edits are to be sent.
-	hasWrites = `(u.labels = 'written through' AND (u.writes_due_at IS NULL OR u.writes_due_at <= $2 OR u.writes_due_at > $3) AND EXISTS (
-    SELECT FROM upstream_writes w
-    WHERE w.company_id = u.company_id AND w.upstream_id = u.upstream_id AND w.sent_at IS NULL AND w.refused_at IS NULL))`
+	// mayWrite is the condition that edits may be sent, and isWaiting that one waits.
+	mayWrite     = `u.is_written_through AND (u.writes_due_at IS NULL OR u.writes_due_at <= $2 OR u.writes_due_at > $3)`
+	isWaiting    = ` AND w.upstream_id = u.upstream_id AND w.sent_at IS NULL AND w.refused_at IS NULL`
 	dueUpstreams = `
 SELECT u.company_id, u.upstream_id FROM upstreams u
-WHERE ($1::bigint[] IS NULL OR u.company_id = ANY($1)) AND ` + isFree + ` AND (` + isDue + ` OR ` + hasWrites + `)
+WHERE ($1::bigint[] IS NULL OR u.company_id = ANY($1)) AND ` + isFree + ` AND (` + isDue + ` OR ` + mayWrite + ` AND EXISTS (
+  SELECT FROM upstream_writes w WHERE w.company_id = u.company_id` + isWaiting + `))
 ORDER BY u.due_at
 LIMIT 1000`
 )
@@ -53,7 +53,8 @@ func (s *Store) Due(ctx context.Context) (all []upstream.Due, err error) {
 
 const claimUpstream = `
 UPDATE upstreams u SET claim = u.claim + 1, claimed_until = $5
-WHERE u.company_id = $1 AND u.upstream_id = $4 AND ` + isFree + ` AND (` + isDue + ` OR ` + hasWrites + `)
+WHERE u.company_id = $1 AND u.upstream_id = $4 AND ` + isFree + ` AND (` + isDue + ` OR ` + mayWrite + ` AND EXISTS (
+  SELECT FROM upstream_writes w WHERE w.company_id = $1` + isWaiting + `))
 RETURNING ` + upstreamColumns + `, u.key, u.claim, u.sweep, u.attempts, u.is_sweep_requested, u.cursor, NOT ` + isDue + ` AS is_writing`
 
 type claimedRow struct {

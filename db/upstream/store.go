@@ -53,7 +53,7 @@ func wholeOnly(scope domain.Scope) error { return pg.WholeCompanyOnly(scope, "up
 func noUpstream(id int64) error { return domain.NotFound("upstreamId", "upstream", pg.FormatInt(id)) }
 
 const (
-	upstreamColumns = `u.upstream_id, u.name, u.base_url, u.source, u.labels, u.days, u.currency, u.is_copying_alerts, u.is_copying_recipients,
+	upstreamColumns = `u.upstream_id, u.name, u.base_url, u.source, u.labels, u.is_written_through, u.days, u.currency, u.is_copying_alerts, u.is_copying_recipients,
   u.created_at, u.paused_at, u.due_at, u.claimed_until, u.last_synced_at, u.last_swept_at, u.data_complete_until, u.progress,
   u.last_error, u.failed_at, u.subscribers, u.missing, u.records, u.refused, u.lowered, u.refusals,
   u.held_removals, u.held_at, u.confirmed_removals, u.confirmed_at, u.write_error, u.writes_due_at`
@@ -71,6 +71,7 @@ type upstreamRow struct {
 	UpstreamID                                      int64
 	Name, BaseURL, Source                           string
 	Labels                                          upstream.Side
+	IsWrittenThrough                                bool
 	Days                                            int
 	Currency                                        string
 	IsCopyingAlerts, IsCopyingRecipients            bool
@@ -103,6 +104,9 @@ func (r *upstreamRow) upstream(now time.Time) *upstream.Upstream {
 	}
 	if r.PausedAt == nil {
 		of.DueAt = &r.DueAt
+	}
+	if r.IsWrittenThrough {
+		of.Labels = upstream.WrittenThrough
 	}
 	if r.HeldRemovals != nil && r.HeldAt != nil {
 		of.Removals = &upstream.Removals{Subscribers: *r.HeldRemovals, HeldAt: *r.HeldAt, ConfirmedAt: r.ConfirmedAt}
@@ -187,8 +191,8 @@ const (
 	// newUpstream takes the number first: the key is sealed for it.
 	newUpstream    = `SELECT nextval(pg_get_serial_sequence('upstreams', 'upstream_id'))`
 	insertUpstream = `
-INSERT INTO upstreams (company_id, upstream_id, name, base_url, source, labels, days, currency, is_copying_alerts, is_copying_recipients, key, created_at, due_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`
+INSERT INTO upstreams (company_id, upstream_id, name, base_url, source, labels, days, currency, is_copying_alerts, is_copying_recipients, key, created_at, due_at, is_written_through)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)`
 )
 
 // Create implements upstream.Upstreams. The first pass begins at once.
@@ -212,8 +216,8 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec upstream.Sp
 		if err != nil {
 			return err
 		}
-		_, err = pg.Affected(ctx, tx, insertUpstream, scope.Company, id, spec.Name, spec.BaseURL, spec.SourceName, spec.Labels, spec.Days, spec.Currency,
-			spec.IsCopyingAlerts, spec.IsCopyingRecipients, sealed, s.moment())
+		_, err = pg.Affected(ctx, tx, insertUpstream, scope.Company, id, spec.Name, spec.BaseURL, spec.SourceName, labelsOf(&spec), spec.Days, spec.Currency,
+			spec.IsCopyingAlerts, spec.IsCopyingRecipients, sealed, s.moment(), spec.Labels == upstream.WrittenThrough)
 		if err != nil {
 			return err
 		}
@@ -223,6 +227,14 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec upstream.Sp
 		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditUpstreamCreate, id, changes(&upstream.Spec{}, &spec)...))
 	})
 	return created, err
+}
+
+// labelsOf is whose nicknames and tags a sweep stores.
+func labelsOf(spec *upstream.Spec) upstream.Side {
+	if spec.Labels == upstream.WrittenThrough {
+		return upstream.Theirs
+	}
+	return spec.Labels
 }
 
 func (s *Store) mayCreate(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, spec *upstream.Spec) error {
@@ -313,7 +325,8 @@ const (
 	writeUpstream = `
 UPDATE upstreams
 SET name = $3, base_url = $4, labels = $5, days = $6, currency = $7, is_copying_alerts = $8, is_copying_recipients = $9, due_at = $10, requested_at = $10,
-  is_sweep_requested = is_sweep_requested OR $11, attempts = 0, cursor = '', write_attempts = 0, write_error = NULL, writes_due_at = NULL
+  is_sweep_requested = is_sweep_requested OR $11, attempts = 0, cursor = '', write_attempts = 0, write_error = NULL, writes_due_at = NULL,
+  is_written_through = $12
 WHERE company_id = $1 AND upstream_id = $2`
 	// removeWrites forgets edits that nobody sends any more.
 	removeWrites = `DELETE FROM upstream_writes WHERE company_id = $1 AND upstream_id = $2`
@@ -352,8 +365,8 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit ups
 				return nil, err
 			}
 		}
-		_, err := pg.Affected(ctx, tx, writeUpstream, scope.Company, id, spec.Name, spec.BaseURL, spec.Labels, spec.Days, spec.Currency,
-			spec.IsCopyingAlerts, spec.IsCopyingRecipients, s.moment(), spec != of.Spec)
+		_, err := pg.Affected(ctx, tx, writeUpstream, scope.Company, id, spec.Name, spec.BaseURL, labelsOf(&spec), spec.Days, spec.Currency,
+			spec.IsCopyingAlerts, spec.IsCopyingRecipients, s.moment(), spec != of.Spec, spec.Labels == upstream.WrittenThrough)
 		return entryOf(domain.AuditUpstreamEdit, id, all...), err
 	})
 }

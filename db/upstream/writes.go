@@ -43,9 +43,10 @@ func (s *Store) Written(ctx context.Context, job *upstream.Job, w *upstream.Writ
 }
 
 const (
+	// putOffWrites is given when they are sent again, by the attempts that have failed.
 	putOffWrites = `
-UPDATE upstreams SET write_attempts = write_attempts + 1, write_error = $4, writes_due_at = $5::timestamptz + interval '1 second' *
-  least($7::float8, $6::float8 * power(2, least(write_attempts, 10)))
+UPDATE upstreams SET write_attempts = write_attempts + 1, write_error = $4,
+  writes_due_at = ($5::timestamptz[])[least(write_attempts + 1, cardinality($5::timestamptz[]))]
 WHERE company_id = $1 AND upstream_id = $2 AND claim = $3`
 	writesSucceed = `
 UPDATE upstreams SET write_attempts = 0, write_error = NULL, writes_due_at = NULL
@@ -59,8 +60,11 @@ func (s *Store) PutOff(ctx context.Context, job *upstream.Job, reason string) er
 		_, err := pg.Affected(ctx, s.pool, writesSucceed, company, id, job.Claim)
 		return err
 	}
-	first, longest := upstream.Next(time.Hour, 1), upstream.Next(time.Hour, 100)
-	_, err := pg.Affected(ctx, s.pool, putOffWrites, company, id, job.Claim, reason, s.moment(), first.Seconds(), longest.Seconds())
+	var due pq.StringArray
+	for attempt := 1; len(due) < 2 || upstream.Next(0, attempt) > upstream.Next(0, attempt-1); attempt++ {
+		due = append(due, s.moment().Add(upstream.Next(0, attempt)).Format(time.RFC3339Nano))
+	}
+	_, err := pg.Affected(ctx, s.pool, putOffWrites, company, id, job.Claim, reason, due)
 	return err
 }
 

@@ -114,6 +114,12 @@ func isAbsent(err error) bool {
 	return errors.As(err, &refused) && (refused.status == http.StatusNotFound || refused.status == http.StatusMethodNotAllowed)
 }
 
+// isNotFound reports whether an error says that what was asked for is not there.
+func isNotFound(err error) bool {
+	var refused *refusal
+	return errors.As(err, &refused) && refused.status == http.StatusNotFound
+}
+
 // isOfAll reports whether an error says nothing of what was asked for: the same comes of all
 // other requests.
 func isOfAll(err error) bool {
@@ -239,7 +245,7 @@ func (c *Client) try(ctx context.Context, r request) error {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK && (r.read != nil || response.StatusCode != http.StatusNoContent) {
+	if isDone := response.StatusCode == http.StatusOK || r.read == nil && response.StatusCode/100 == 2; !isDone {
 		if response.StatusCode == http.StatusUnauthorized {
 			c.forget(token)
 		}

@@ -192,6 +192,60 @@ func TestAListThatChangesIsReadWhole(t *testing.T) {
 	}
 }
 
+// A list that lost most of what was read before goes on after the last items that were.
+func TestAListGoesOnFromAPlace(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for n := range 350 {
+		all = append(all, strconv.Itoa(n))
+	}
+	o := &other{lives: 300, answer: func(w http.ResponseWriter, r *http.Request) {
+		offset, _ := strconv.Atoi(r.URL.Query().Get("offset"))
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		content := []map[string]string{}
+		for _, id := range all[min(offset, len(all)):min(offset+limit, len(all))] {
+			content = append(content, map[string]string{"physicalId": id})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"content": content})
+	}}
+	errStop := errors.New("enough")
+	var place upstream.Place
+	var read []string
+	again := func(page []reference, _, next upstream.Place) error {
+		for _, r := range page {
+			read = append(read, r.PhysicalID)
+		}
+		place = next
+		if len(read) < 250 {
+			return errStop
+		}
+		return nil
+	}
+	c := newClient(t, o, nil)
+	for range 2 {
+		if err := from(t.Context(), c, []string{"t", "subscribers"}, "", place, again); !errors.Is(err, errStop) {
+			t.Fatal(err)
+		}
+	}
+	if place.Offset != 198 || len(place.Tail) != 10 || place.Tail[9] != "198" {
+		t.Errorf("%+v", place)
+	}
+	all = slices.Concat(all[:3], all[192:])
+	for range 2 {
+		if err := from(t.Context(), c, []string{"t", "subscribers"}, "", place, again); err != nil && !errors.Is(err, errStop) {
+			t.Fatal(err)
+		}
+	}
+	for i, id := range read {
+		if id != strconv.Itoa(i) {
+			t.Fatalf("%s was read as number %d", id, i)
+		}
+	}
+	if len(read) != 350 {
+		t.Errorf("%d were read", len(read))
+	}
+}
+
 func TestUsageBySubscriberIsReadAsAStream(t *testing.T) {
 	t.Parallel()
 	body := `{"content":{"totalDataUsage":30,"subscriberDataUsage":{"4477":{"2026-11-20T10:00:00+00:00":"10"},"4478":{"2026-11-20T10:00:00+00:00":20}}},"more":[1]}`

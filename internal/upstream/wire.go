@@ -231,9 +231,10 @@ func from[T any, P keyed[T]](ctx context.Context, c *Client, segments []string, 
 			if steps++; steps > maxSteps {
 				return fmt.Errorf("%w: /%s changes faster than it can be read", errMalformed, strings.Join(segments, "/"))
 			}
-			if offset = max(0, offset-pageSize); offset == 0 {
-				before = nil
+			if offset == 0 {
+				before = nil // all of the list is new
 			}
+			offset = max(0, offset-pageSize)
 			continue
 		}
 		at := upstream.Place{Offset: offset, Tail: before}

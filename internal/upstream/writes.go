@@ -66,7 +66,7 @@ func (c *Client) write(ctx context.Context, w *upstream.Write) error {
 		return c.send(ctx, http.MethodPost, []string{"subscribers", w.PhysicalID}, map[string]string{"tagName": w.TagName})
 	}
 	err := c.send(ctx, http.MethodDelete, []string{w.TagName, "subscribers", w.PhysicalID}, nil)
-	if isAbsent(err) {
+	if isNotFound(err) {
 		return nil // it does not carry the tag
 	}
 	return err
