@@ -21,6 +21,7 @@ import (
 // are locked in the order of their keys, as the writers of tags do. A change of
 // the group, and a new fixed address, are only made where $25 says so. $26 are the keys
 // of new rows: Citus takes no sequence in a statement that runs on the node of the company.
+// Where $28 says so, nicknames of rows that exist stay.
 const importSubscribers = `
 WITH line AS (
   SELECT own.company_id, physical_id, kind, subscriber_id, nullif(data_number, '') AS data_number, imsi, nickname, operator_code, tariff_name,
@@ -80,7 +81,7 @@ WITH line AS (
   WHERE own.company_id = $1 AND outcome IN ('created', 'updated', 'moved')
   ORDER BY old_key, physical_id
   ON CONFLICT (company_id, physical_id) DO UPDATE SET kind = excluded.kind, subscriber_id = excluded.subscriber_id,
-    data_number = excluded.data_number, imsi = excluded.imsi, nickname = excluded.nickname,
+    data_number = excluded.data_number, imsi = excluded.imsi, nickname = CASE WHEN $28 THEN subscribers.nickname ELSE excluded.nickname END,
     operator_code = excluded.operator_code, tariff_name = excluded.tariff_name, connection_date = excluded.connection_date,
     expiry_date = excluded.expiry_date, contract_length = excluded.contract_length, is_barred = excluded.is_barred,
     is_active = excluded.is_active, terminate_date = excluded.terminate_date, group_id = excluded.group_id,
@@ -146,8 +147,12 @@ func writeSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, now 
 	if err != nil {
 		return err
 	}
+	isKept, err := keepsNicknames(ctx, tx, scope)
+	if err != nil {
+		return err
+	}
 	addresses := pq.StringArray(pg.Pluck(items, func(s *domain.Subscriber) string { return orZero(s.FixedIPAddress) }))
-	if err := imported.Judge(ctx, tx, found, importSubscribers, append(subscriberArrays(scope, now, items, movesToo), keys, addresses)...); err != nil {
+	if err := imported.Judge(ctx, tx, found, importSubscribers, append(subscriberArrays(scope, now, items, movesToo), keys, addresses, isKept)...); err != nil {
 		return err
 	}
 	edits = slices.DeleteFunc(edits, func(e labelEdit) bool { return imported.Outcomes[found[e.physicalID]] != domain.Updated })

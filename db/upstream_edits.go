@@ -52,6 +52,18 @@ func editsOf(tag domain.TagName, physicalIDs []string, isAttached bool) []labelE
 	return pg.Pluck(physicalIDs, func(id string) labelEdit { return labelEdit{physicalID: id, tag: string(tag), isAttached: isAttached} })
 }
 
+const haveOurLabels = `SELECT count(*) FROM upstreams WHERE company_id = $1 AND upstream_id = $2 AND labels = 'ours'`
+
+// keepsNicknames reports whether a pass leaves nicknames alone, also those that are edited
+// while it stores a page.
+func keepsNicknames(ctx context.Context, tx *sqlx.Tx, scope domain.Scope) (bool, error) {
+	if scope.Upstream == 0 {
+		return false, nil
+	}
+	n, err := pg.Count(ctx, tx, haveOurLabels, scope.Company, scope.Upstream)
+	return n > 0, err
+}
+
 const (
 	areWrittenThrough = `SELECT count(*) FROM upstreams WHERE company_id = $1 AND is_written_through`
 	// lockItems locks in the order in which the writers of tags do.

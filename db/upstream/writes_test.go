@@ -208,6 +208,24 @@ func TestAPassUndoesNoEditThatIsOnItsWay(t *testing.T) {
 	}
 }
 
+func TestNicknamesThatAreOursStay(t *testing.T) {
+	t.Parallel()
+	w, ctx := newWritten(t), t.Context()
+	if _, err := w.Edit(ctx, fleettest.All, w.id, upstream.Edit{Labels: new(upstream.Ours)}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := db.NewSubscribers(w.pool).EditNickname(ctx, fleettest.All, w.ids[0], "ours")
+	w.must(err)
+	pass := fleettest.All
+	pass.Upstream = w.id
+	_, err = db.NewImporter(w.pool).Subscribers(ctx, pass, w.record(w.ids[0], "read before"))
+	w.must(err)
+	var nickname string
+	if w.must(w.pool.Get(&nickname, `SELECT nickname FROM subscribers WHERE company_id = $1 AND physical_id = $2`, fleettest.Acme, w.ids[0])); nickname != "ours" {
+		t.Error(nickname)
+	}
+}
+
 func TestAlertsThatPeopleDeletedDoNotComeAgain(t *testing.T) {
 	t.Parallel()
 	w, ctx := newWritten(t), t.Context()

@@ -9,6 +9,7 @@ import { after, before } from 'node:test';
 import { promisify } from 'node:util';
 import { base, enter, graph } from './browser.js';
 import { account, interim } from './radius.js';
+import { authorized } from './server.js';
 import { accessible, countClicks, pageTests } from './tab.js';
 
 const inTab = pageTests();
@@ -204,6 +205,75 @@ inTab('another account is kept in step: a key that is refused is said, and it is
     await tab.getByRole('button', { name: 'Delete' }).click();
     await tab.getByRole('button', { name: 'Delete the account' }).click();
     await tab.getByText('No account of another server is kept in step with here.').waitFor();
+  } finally {
+    other.close();
+  }
+});
+
+/** Another server that has some subscribers of the demo company, or none, and answers writes by a status. */
+async function otherServer() {
+  const own = new URLSearchParams({ limit: '14', filter: 'kind eq cellular and isActive eq true', orderBy: 'connectionDate ASC' });
+  const of = { isEmpty: false, writes: 404, written: [] };
+  const server = createServer(async (request, answer) => {
+    const say = (body, status = 200) => answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const { pathname, search } = new URL(request.url, base);
+    if (pathname === '/oauth/token') return say({ access_token: 'of the tests', expires_in: 300 });
+    if (request.method !== 'GET') {
+      of.written.push(`${request.method} ${pathname}`);
+      return say(of.writes === 200 ? { content: {} } : { error: { message: 'no such subscriber', code: 'INVALID_PROPERTY' } }, of.writes);
+    }
+    if (pathname.startsWith('/analytics')) return say({ content: { subscriberDataUsage: {} } });
+    if (pathname === '/subscribers' && of.isEmpty) return say({ content: [] });
+    return say(await (await authorized(base + pathname + (pathname === '/subscribers' ? `?${own}` : search))).json());
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(of, { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() });
+}
+
+inTab('an account asks before many subscribers become inactive, and shows edits that are refused', async (tab) => {
+  const other = await otherServer();
+  const rename = (nickname) => graph('mutation ($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { nickname } } }', { input: { physicalId: renamed.physicalId, nickname } });
+  const [renamed] = (await (await authorized(`${base}/subscribers?limit=1&filter=${encodeURIComponent('kind eq cellular and isActive eq true')}&orderBy=${encodeURIComponent('connectionDate ASC')}`)).json()).content;
+  try {
+    await enter(tab, '#/sources/connect/account');
+    await tab.getByLabel('Name', { exact: true }).fill('both ways');
+    await tab.getByLabel('Address of the other server').fill(other.url);
+    await tab.getByLabel('Access key of the other server').fill('sgk_1_old:right');
+    await tab.getByLabel('Days of usage').fill('1');
+    await tab.getByLabel('Alerts, with their log').uncheck();
+    await tab.getByLabel('are the same on both').check();
+    await tab.getByText('The key needs the permission Update the Details of a Subscriber there.').waitFor();
+    await tab.getByRole('button', { name: 'Connect the account' }).click();
+    await tab.getByRole('heading', { level: 1, name: /both ways in step/ }).waitFor();
+    const writes = tab.getByRole('region', { name: 'Edits that are sent there' });
+    await rename('refused there');
+    await writes.getByText(`nickname of ${renamed.physicalId}: /subscribers/${renamed.physicalId} was answered by 404: no such subscriber`).waitFor();
+    await accessible(tab);
+    other.writes = 200;
+    await rename(renamed.nickname);
+    await writes.getByText('no such subscriber').waitFor({ state: 'detached' });
+    while (other.written.length < 2) await tab.waitForTimeout(100);
+    assert.ok(other.written.every((request) => request === `PATCH /subscribers/${renamed.physicalId}`), other.written.join(', '));
+    const sweep = async (state) => {
+      const read = () => graph('{ upstreams(first: 1) { nodes { lastSweptAt state } } }').then(({ upstreams }) => upstreams.nodes[0]);
+      const { lastSweptAt } = await read();
+      await tab.getByRole('button', { name: 'Read all of it' }).click();
+      for (let last = await read(); last.lastSweptAt === lastSweptAt || last.state !== state; last = await read()) await tab.waitForTimeout(200);
+    };
+    other.isEmpty = true;
+    await sweep('READY');
+    await sweep('HELD');
+    await tab.getByRole('heading', { level: 1, name: /both ways waits for you/ }).waitFor();
+    const question = tab.getByRole('region', { name: 'Make 14 subscribers inactive?' });
+    await question.getByText(/two sweeps in a row did not find 14 subscribers/).waitFor();
+    await question.getByRole('button', { name: 'Make 14 subscribers inactive' }).waitFor();
+    await accessible(tab);
+    other.isEmpty = false;
+    await sweep('READY');
+    await question.waitFor({ state: 'detached' });
+    await tab.getByRole('button', { name: 'Delete' }).click();
+    await tab.getByRole('button', { name: 'Delete the account' }).click();
+    await tab.getByRole('heading', { level: 1, name: 'Sources' }).waitFor();
   } finally {
     other.close();
   }

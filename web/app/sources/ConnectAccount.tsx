@@ -14,7 +14,7 @@ export function ConnectAccount() {
   return (
     <>
       <Panel id="upstream" title="Keep it in step">
-        <p>The other server is only read: all of the account at first and once a day, new subscribers and recent usage every few minutes. The key is sealed, and never shown again.</p>
+        <p>The other server is only read, but for nicknames and tags that are the same on both: all of the account at first and once a day, new subscribers and recent usage every few minutes. The key is sealed, and never shown again.</p>
         {may ? <UpstreamForm verb="Connect the account" done={(upstreamId) => go(to('upstream', {}, String(upstreamId)))} /> : <Empty>That needs the permissions for all that is copied: inventory, subscribers, usage and alerts.</Empty>}
       </Panel>
       <Panel id="account" title="Or take it over once, on the host of the server">
