@@ -29,7 +29,14 @@ type User struct {
 	// user sees the whole company.
 	Groups   []int64
 	Disabled bool
+	// SignedInAt is when a session of the page was last begun; nil for never.
+	SignedInAt *time.Time
+	// Invitation is one that was not used yet; nil for none.
+	Invitation *UserInvitation
 }
+
+// UserInvitation says that a user was asked to sign in, and until when the link does.
+type UserInvitation struct{ InvitedAt, ExpiresAt time.Time }
 
 // AccessKey is a credential of a user that is exchanged for access tokens.
 type AccessKey struct {

@@ -26,6 +26,8 @@ const (
 	MailTest MailKind = "test"
 	// MailWebhook reports a webhook that was disabled.
 	MailWebhook MailKind = "webhook"
+	// MailInvitation asks a user to sign in. It goes to no recipient of alerts.
+	MailInvitation MailKind = "invitation"
 )
 
 // Mail is an e-mail to one recipient. Its content never changes, so every
@@ -118,6 +120,9 @@ type MailContent struct {
 	Total   int
 	// Secret signs the unsubscribe link.
 	Secret []byte
+	// SignIn is the code of the link in a mail of MailInvitation, which ends at LinkEndsAt.
+	SignIn     Secret
+	LinkEndsAt time.Time
 }
 
 // MailEntry is a log entry with the names that people use.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/signin"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
@@ -144,6 +145,90 @@ func (u userResolver) Groups(ctx context.Context, of *domain.User, first *int32,
 		return nil, err
 	}
 	return partConnection(ctx, of, listing, groupsOfUser, groupTotalsByUser)
+}
+
+// callerOf returns the caller and an address as the ports take it, or the error of one
+// that no user can have.
+func callerOf(ctx context.Context, email string) (*domain.Caller, string, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := wholeCompany("users")(ctx); err != nil {
+		return nil, "", err
+	}
+	address, err := domain.ParseEmail("userEmail", email)
+	if err != nil {
+		return nil, "", domain.NotFound("userEmail", "user", email)
+	}
+	return caller, address.String(), nil
+}
+
+func (m mutationResolver) InviteUser(ctx context.Context, in input.InviteUserInput) (*model.InviteUserPayload, error) {
+	caller, email, err := callerOf(ctx, in.UserEmail)
+	if err != nil {
+		return nil, err
+	}
+	made, err := m.Accounts.Invite(ctx, caller, email)
+	if err != nil {
+		return nil, err
+	}
+	payload := &model.InviteUserPayload{User: made.User, IsMailed: made.Code == ""}
+	if made.Code != "" {
+		code := string(made.Code)
+		payload.LinkCode = &code
+	}
+	return payload, nil
+}
+
+func (m mutationResolver) WithdrawInvitation(ctx context.Context, in input.WithdrawInvitationInput) (*model.WithdrawInvitationPayload, error) {
+	caller, email, err := callerOf(ctx, in.UserEmail)
+	if err != nil {
+		return nil, err
+	}
+	user, err := m.Accounts.Withdraw(ctx, caller, email)
+	return &model.WithdrawInvitationPayload{User: user}, err
+}
+
+func (m mutationResolver) EndUserSessions(ctx context.Context, in input.EndUserSessionsInput) (*model.EndUserSessionsPayload, error) {
+	caller, email, err := callerOf(ctx, in.UserEmail)
+	if err != nil {
+		return nil, err
+	}
+	id, set := in.SessionID.ValueOK()
+	if set && (id == nil || *id == "") {
+		return nil, domain.Invalid("sessionId", "sessionId must name a session; leave it out to end all of the user")
+	}
+	if id == nil {
+		id = new(string)
+	}
+	user, ended, err := m.Accounts.EndSessions(ctx, caller, email, *id)
+	return &model.EndUserSessionsPayload{User: user, Ended: ended}, err
+}
+
+func (m mutationResolver) DeleteUser(ctx context.Context, in input.DeleteUserInput) (*model.DeleteUserPayload, error) {
+	caller, email, err := callerOf(ctx, in.UserEmail)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := m.Ports.Users.RemoveUser(ctx, caller, email)
+	return &model.DeleteUserPayload{User: removed}, err
+}
+
+func (u userResolver) Sessions(ctx context.Context, of *domain.User) ([]*signin.Session, error) {
+	return items(sessionsOfUser.of(ctx, of))
+}
+
+func (s userSessionResolver) Address(_ context.Context, of *signin.Session) (*string, error) {
+	if of.Address == "" {
+		return nil, nil
+	}
+	return &of.Address, nil
+}
+
+func (s userSessionResolver) IsCurrent(ctx context.Context, of *signin.Session) (bool, error) {
+	caller, err := domain.CallerOf(ctx)
+	return err == nil && caller.Credential == of.ID, err
 }
 
 func (u userResolver) ID(_ context.Context, of *domain.User) (string, error) {

@@ -13,6 +13,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
 	"simgraph/domain/inventory"
+	"simgraph/domain/signin"
 	"simgraph/domain/silence"
 	sources "simgraph/domain/source"
 	"simgraph/domain/upstream"
@@ -44,6 +45,7 @@ type Ports struct {
 	Audit        domain.AuditLog
 	Inventory    inventory.Inventory
 	Users        inventory.Users
+	Accounts     signin.Accounts
 	Operations   bulk.Operations
 	Commands     carrier.Commands
 	Sources      sources.Sources
@@ -91,13 +93,14 @@ func scopeOf(ctx context.Context) (domain.Scope, error) {
 }
 
 type (
-	queryResolver      struct{ *Graph }
-	mutationResolver   struct{ *Graph }
-	companyResolver    struct{ *Graph }
-	viewerResolver     struct{ *Graph }
-	userResolver       struct{ *Graph }
-	subscriberResolver struct{ *Graph }
-	sessionResolver    struct{ *Graph }
+	queryResolver       struct{ *Graph }
+	mutationResolver    struct{ *Graph }
+	companyResolver     struct{ *Graph }
+	viewerResolver      struct{ *Graph }
+	userResolver        struct{ *Graph }
+	userSessionResolver struct{ *Graph }
+	subscriberResolver  struct{ *Graph }
+	sessionResolver     struct{ *Graph }
 
 	operationResolver       struct{ *Graph }
 	operationResultResolver struct{ *Graph }
@@ -156,6 +159,9 @@ func (g *Graph) Viewer() generated.ViewerResolver { return viewerResolver{g} }
 
 // User answers the fields of a user.
 func (g *Graph) User() generated.UserResolver { return userResolver{g} }
+
+// UserSession answers the fields of a session of a user.
+func (g *Graph) UserSession() generated.UserSessionResolver { return userSessionResolver{g} }
 
 // AccessKey answers the fields of an access key.
 func (g *Graph) AccessKey() generated.AccessKeyResolver { return accessKeyResolver{g} }

@@ -153,6 +153,10 @@ var unknown = map[string][][2]string{
 	"createUser": {
 		{`email: "a", permissions: [], scope: {all: true}`, "email"}, {`email: "admin@demo.example", permissions: [], scope: {all: true}`, "email"}, {`email: "new@demo.example", permissions: [], scope: {groupIds: [999]}`, "scope.groupIds"},
 	},
+	"inviteUser":         {{`userEmail: "nobody@demo.example"`, "userEmail"}, {`userEmail: "a"`, "userEmail"}},
+	"withdrawInvitation": {{`userEmail: "nobody@demo.example"`, "userEmail"}},
+	"endUserSessions":    {{`userEmail: "nobody@demo.example"`, "userEmail"}, {`userEmail: "admin@demo.example", sessionId: "none"`, "sessionId"}, {`userEmail: "admin@demo.example", sessionId: null`, "sessionId"}},
+	"deleteUser":         {{`userEmail: "nobody@demo.example"`, "userEmail"}, {`userEmail: "admin@demo.example"`, "userEmail"}},
 	"editUser": {
 		{`userEmail: "nobody@demo.example"`, "userEmail"}, {`userEmail: "admin@demo.example", scope: {groupIds: [999]}`, "scope.groupIds"}, {`userEmail: "admin@demo.example", isDisabled: null`, "isDisabled"},
 		{`userEmail: "admin@demo.example", permissions: null`, "permissions"},

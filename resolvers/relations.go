@@ -51,6 +51,8 @@ var (
 	alertsOfGroup      = relateBy(field{"Group", "alerts", apart, ""}, alertsByGroup, groupID, listingArguments[*domain.Group](domain.AlertFields))
 	groupsOfViewer     = relateBy(field{"Viewer", "groups", apart, ""}, groupsByListing,
 		func(c *domain.Caller) (none, bool) { return none{}, c.Scope.Restricted() }, listingArguments[*domain.Caller](domain.GroupFields))
+	sessionsOfUser = relate(field{"User", "sessions", apart, ""}, sessionsByUser,
+		func(u *domain.User) (int64, bool) { return u.UserID, true })
 	groupsOfUser = relateBy(field{"User", "groups", apart, ""}, groupsByUser,
 		func(u *domain.User) (int64, bool) { return u.UserID, true }, listingArguments[*domain.User](domain.GroupFields))
 

@@ -22,7 +22,7 @@ var holders = []string{"Connection", "Edge", "List", "Payload"}
 var notRelations = strings.Fields(`
 	Subscriber.id Subscriber.networkState Subscriber.operator Subscriber.parent Subscriber.usage RelatedItems.parent RelatedItems.profiles
 	Company.id Viewer.id User.id AccessKey.id Operator.id Tariff.id AuditEntry.id Group.id Group.usage Tag.id Tag.usage Viewer.company Viewer.isRestricted Viewer.permissions User.permissions
-	AccessKey.scopes Company.currentPeriod Company.usage
+	User.invitation UserSession.address UserSession.isCurrent AccessKey.scopes Company.currentPeriod Company.usage
 	VolumeAlert.id VolumeAlert.company VolumeAlertState.alert VolumeAlertState.period VolumeAlertState.lower VolumeAlertState.upper ConditionAlertState.alert ConditionAlertState.group AlertFiring.period AlertPreview.firings
 	AlertExplanation.state AlertExplanation.lower AlertExplanation.upper BoundaryExplanation.state BoundaryExplanation.entry
 	Company.country Session.id Session.visitedNetwork Session.cell RadioCell.network Session.otherSources FeedElement.packets FeedElement.id FeedReject.id UsageSource.id WaitingUsage.id VisitedNetwork.country VolumeLogEntry.id VolumeLogEntry.period VolumeLogEntry.isNotified Recipient.id Recipient.alertIds Recipient.groupIds Usage.period Usage.previous

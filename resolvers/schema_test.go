@@ -55,7 +55,8 @@ var bounded = map[string]string{
 	"AlertLogEntry.deliveries VolumeLogEntry.deliveries ConditionLogEntry.deliveries": "one for each recipient and webhook, at most 120",
 	"VolumeAlert.subjects": "pages by an argument, at most 100",
 	"Subscriber.alerts":    "the first 100 that watch it",
-	"Upstream.progress Upstream.refusals UpstreamWrites.refusals":                                               "a line for each resource, and the last 20 refusals",
+	"Upstream.progress Upstream.refusals UpstreamWrites.refusals": "a line for each resource, and the last 20 refusals",
+	"User.sessions": "at most 50: those used longest ago end",
 	"AlertList.items AlertLogList.items GroupList.items RecipientList.items SubscriberList.items TagList.items": "pages of REST",
 }
 

@@ -8,6 +8,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/signin"
 	"simgraph/domain/silence"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
@@ -44,6 +45,7 @@ var (
 	groupsByUser = loadingPart(func(g *Graph) manyOf[int64, domain.Slice[*domain.Group], domain.Listing] {
 		return g.Ports.Groups.OfUsers
 	})
+	sessionsByUser     = loading(func(g *Graph) many[int64, []*signin.Session] { return g.Accounts.SessionsOf })
 	groupTotalsByUser  = loadingPart(func(g *Graph) manyOf[int64, int, domain.Listing] { return g.Ports.Groups.CountOfUsers })
 	groupsByID         = loading(func(g *Graph) many[int64, *domain.Group] { return g.Groups.FindMany })
 	countsByGroup      = loading(func(g *Graph) many[int64, domain.GroupCounts] { return g.Groups.CountsOf })

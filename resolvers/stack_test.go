@@ -26,6 +26,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
 	"simgraph/db/pg"
+	"simgraph/db/signin"
 	"simgraph/db/silence"
 	"simgraph/db/source"
 	"simgraph/db/upstream"
@@ -80,6 +81,7 @@ func newStack(t testing.TB) *stack {
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
+		Accounts:   signin.New(pool, access, signin.Options{Idle: time.Hour, Most: time.Hour}),
 		Webhooks:   endpoints,
 		Commands:   carrier.New(pool, endpoints, clock),
 		Operations: bulk.New(pool, bulk.Options{Now: clock}),

@@ -16,10 +16,11 @@ var verbs = map[string]string{
 	"record": "usage", "report": "what became of a command", "rotate": "a secret", "restore": "mail to an address", "send": "a test alert", "test": "a webhook",
 	"enable": "a webhook", "disable": "a webhook", "pause": "a source", "resume": "a source", "sync": "an upstream", "replay": "what was sent or refused",
 	"start": "what runs", "cancel": "what waits or runs", "confirm": "what waits for a person", "undo": "an operation", "retry": "a command", "end": "what runs", "revoke": "a key",
+	"invite": "a user", "withdraw": "an invitation",
 }
 
 // limited are the verbs that are for some nouns alone.
-var limited = map[string][]string{"revoke": {"AccessKey"}, "end": {"Silence"}}
+var limited = map[string][]string{"revoke": {"AccessKey"}, "end": {"Silence", "UserSessions"}, "invite": {"User"}, "withdraw": {"Invitation"}}
 
 func TestMutationsBeginWithOneVerbForEachMeaning(t *testing.T) {
 	t.Parallel()

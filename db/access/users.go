@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -9,12 +10,15 @@ import (
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/inventory"
 	"simgraph/domain/query"
 )
 
 // userColumns are those of users of the company $1: Citus asks the node that $1 names,
 // and every node where it is named by another row.
-const userColumns = `u.user_id, u.email, u.permissions, u.disabled,
+const userColumns = `u.user_id, u.email, u.permissions, u.disabled, u.signed_in_at,
+  (SELECT i.invited_at FROM user_invitations i WHERE i.company_id = $1 AND i.user_id = u.user_id) AS invited_at,
+  (SELECT i.expires_at FROM user_invitations i WHERE i.company_id = $1 AND i.user_id = u.user_id) AS invitation_ends_at,
   ARRAY(SELECT ug.group_id FROM user_groups ug WHERE ug.company_id = $1 AND ug.user_id = u.user_id ORDER BY 1) AS groups`
 
 type userRow struct {
@@ -24,10 +28,18 @@ type userRow struct {
 	Permissions pq.StringArray
 	Disabled    bool
 	Groups      pq.Int64Array
+
+	SignedInAt, InvitedAt, InvitationEndsAt *time.Time
 }
 
 func (r *userRow) user() *domain.User {
-	return &domain.User{UserID: r.UserID, Email: r.Email, Permissions: permissionsOf(r.Permissions), Groups: r.Groups, Disabled: r.Disabled}
+	user := &domain.User{
+		UserID: r.UserID, Email: r.Email, Permissions: permissionsOf(r.Permissions), Groups: r.Groups, Disabled: r.Disabled, SignedInAt: r.SignedInAt,
+	}
+	if r.InvitedAt != nil && r.InvitationEndsAt != nil {
+		user.Invitation = &domain.UserInvitation{InvitedAt: *r.InvitedAt, ExpiresAt: *r.InvitationEndsAt}
+	}
+	return user
 }
 
 func permissionsOf(texts []string) []domain.Permission {
@@ -116,4 +128,18 @@ func CompanyUser(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope
 		return nil, err
 	}
 	return row.user(), nil
+}
+
+// Current returns the caller with the rights of this moment: those that were
+// authenticated may be seconds old, and the lock may have been waited for. The
+// operator, who has no account, has all.
+func Current(ctx context.Context, tx *sqlx.Tx, caller *domain.Caller) (*domain.Caller, error) {
+	if caller.UserID == 0 {
+		return caller, nil
+	}
+	account, err := CompanyUser(ctx, tx, caller.Scope, caller.Email)
+	if err != nil {
+		return nil, err
+	}
+	return inventory.Current(caller, account)
 }

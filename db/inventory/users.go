@@ -23,7 +23,7 @@ func (s *Store) CreateUser(ctx context.Context, caller *domain.Caller, u domain.
 	}
 	u.Email = email.String()
 	err = s.write(ctx, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		by, err := current(ctx, tx, caller)
+		by, err := access.Current(ctx, tx, caller)
 		if err != nil {
 			return nil, err
 		}
@@ -42,20 +42,6 @@ func (s *Store) CreateUser(ctx context.Context, caller *domain.Caller, u domain.
 		return nil, err
 	}
 	return s.user(ctx, caller.Scope, u.Email)
-}
-
-// current returns the caller with the rights of this moment: those that were
-// authenticated may be seconds old, and the lock may have been waited for. The
-// operator, who has no account, has all.
-func current(ctx context.Context, tx *sqlx.Tx, caller *domain.Caller) (*domain.Caller, error) {
-	if caller.UserID == 0 {
-		return caller, nil
-	}
-	account, err := access.CompanyUser(ctx, tx, caller.Scope, caller.Email)
-	if err != nil {
-		return nil, err
-	}
-	return inventory.Current(caller, account)
 }
 
 func (s *Store) user(ctx context.Context, scope domain.Scope, email string) (*domain.User, error) {
@@ -84,7 +70,7 @@ func (s *Store) EditUser(ctx context.Context, caller *domain.Caller, email strin
 	}
 	email = address.String()
 	err = s.write(ctx, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		by, err := current(ctx, tx, caller)
+		by, err := access.Current(ctx, tx, caller)
 		if err != nil {
 			return nil, err
 		}
@@ -127,4 +113,48 @@ func checkAdministered(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, bef
 			before.Email, domain.ViewUserDetails.Label())
 	}
 	return err
+}
+
+// removals remove what is a user's alone. Sessions, links, identities and the invitation
+// go with the account. A later user of the address gets another number.
+var removals = []string{
+	`DELETE FROM access_tokens WHERE company_id = $1 AND user_id = $2`,
+	`DELETE FROM access_keys WHERE company_id = $1 AND user_id = $2`,
+	`DELETE FROM user_groups WHERE company_id = $1 AND user_id = $2`,
+	`DELETE FROM users WHERE company_id = $1 AND user_id = $2`,
+	`DELETE FROM user_lookup WHERE company_id = $1 AND user_id = $2`,
+}
+
+// RemoveUser implements inventory.Users.
+func (s *Store) RemoveUser(ctx context.Context, caller *domain.Caller, email string) (removed *domain.User, err error) {
+	if err := inventory.WholeCompany(caller.Scope, "users"); err != nil {
+		return nil, err
+	}
+	err = s.write(ctx, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		by, err := access.Current(ctx, tx, caller)
+		if err != nil {
+			return nil, err
+		}
+		if removed, err = access.CompanyUser(ctx, tx, caller.Scope, email); err != nil {
+			return nil, err
+		}
+		if removed.UserID == caller.UserID {
+			return nil, domain.Invalid("userEmail", "an account is removed by another user")
+		}
+		if err := by.Need(removed.Permissions...); err != nil {
+			return nil, err
+		}
+		for _, statement := range removals {
+			if _, err := pg.Affected(ctx, tx, statement, caller.Scope.Company, removed.UserID); err != nil {
+				return nil, err
+			}
+		}
+		return &domain.AuditEntry{
+			Action: domain.AuditUserRemove, SubjectType: "User", SubjectID: removed.Email, Changes: inventory.UserChanges(removed, &domain.User{}),
+		}, checkAdministered(ctx, tx, caller.Scope, removed)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return removed, nil
 }

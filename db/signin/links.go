@@ -28,12 +28,17 @@ WHERE company_id = $1 AND link_hash IN (
   ORDER BY created_at DESC OFFSET $3)`
 
 const insertLink = `
-INSERT INTO login_links (company_id, link_hash, user_id, created_at, expires_at)
-VALUES ($1, $2, $3, $4, $5)`
+INSERT INTO login_links (company_id, link_hash, user_id, created_at, expires_at, invited)
+VALUES ($1, $2, $3, $4, $5, $6)`
+
+// newLink returns the code of a link.
+func newLink(company domain.CompanyID) domain.Secret {
+	return domain.Secret(credential.New(credential.Link, company, credential.SecretBytes))
+}
 
 // Issue implements signin.Links.
 func (s *Store) Issue(ctx context.Context, scope domain.Scope, email string, lifetime time.Duration) (*signin.IssuedLink, error) {
-	link := &signin.IssuedLink{Code: domain.Secret(credential.New(credential.Link, scope.Company, credential.SecretBytes))}
+	link := &signin.IssuedLink{Code: newLink(scope.Company)}
 	return link, pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
 		user, err := access.CompanyUser(ctx, tx, scope, email)
 		if err != nil {
@@ -51,7 +56,7 @@ func (s *Store) Issue(ctx context.Context, scope domain.Scope, email string, lif
 			return err
 		}
 		hash := credential.Hash(link.Code)
-		if _, err := tx.ExecContext(ctx, insertLink, scope.Company, hash, user.UserID, now, link.ExpiresAt); err != nil {
+		if _, err := tx.ExecContext(ctx, insertLink, scope.Company, hash, user.UserID, now, link.ExpiresAt, false); err != nil {
 			return err
 		}
 		return audit.Record(ctx, tx, scope, domain.AuditEntry{
@@ -63,7 +68,7 @@ func (s *Store) Issue(ctx context.Context, scope domain.Scope, email string, lif
 }
 
 const findLink = `
-SELECT l.user_id, l.expires_at, u.email, u.disabled, c.name AS company
+SELECT l.user_id, l.expires_at, l.invited, u.email, u.disabled, c.name AS company
 FROM login_links l
 JOIN users u ON u.company_id = l.company_id AND u.user_id = l.user_id
 JOIN companies c ON c.company_id = l.company_id
@@ -73,7 +78,8 @@ type linkRow struct {
 	UserID         int64
 	ExpiresAt      time.Time
 	Email, Company string
-	Disabled       bool
+	// Invited is set on links of invitations.
+	Invited, Disabled bool
 }
 
 // FindLink implements signin.Links.
@@ -109,6 +115,8 @@ func (s *Store) liveLink(ctx context.Context, in sqlx.QueryerContext, company do
 		return nil, deadLink(company)
 	case row.Disabled:
 		return nil, &signin.Refusal{Why: signin.RefusedDisabled, Message: "Your account is disabled. Ask your administrator.", Company: company}
+	case row.Invited && s.NoKeys:
+		return nil, &signin.Refusal{Why: signin.RefusedLink, Message: "People sign in here at the identity provider alone. Choose it among the other ways to sign in.", Company: company}
 	}
 	return row, nil
 }
@@ -118,6 +126,10 @@ func deadLink(company domain.CompanyID) *signin.Refusal {
 		Why: signin.RefusedLink, Message: "This link does not sign in: it was used before, has expired or is incomplete. Ask for a new one.", Company: company,
 	}
 }
+
+// lockUser lets one link of a user be used at a time: each ends the others of its
+// invitation.
+const lockUser = `SELECT 1 FROM users WHERE company_id = $1 AND user_id = $2 FOR NO KEY UPDATE`
 
 const useLink = `DELETE FROM login_links WHERE company_id = $1 AND link_hash = $2 RETURNING 1`
 
@@ -130,6 +142,9 @@ func (s *Store) ByLink(ctx context.Context, from domain.Origin, code domain.Secr
 	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
 		row, err := s.liveLink(ctx, tx, company, hash)
 		if err != nil {
+			return err
+		}
+		if _, err := pg.Returned(ctx, tx, lockUser, company, row.UserID); err != nil {
 			return err
 		}
 		uses, err := pg.Returned(ctx, tx, useLink, company, hash)
@@ -145,13 +160,20 @@ func (s *Store) ByLink(ctx context.Context, from domain.Origin, code domain.Secr
 	return begun, err
 }
 
-const endLinks = `
-DELETE FROM login_links
-WHERE company_id = $1 AND ($2 = '' OR user_id IN (SELECT user_id FROM users WHERE company_id = $1 AND email = $2))`
+const (
+	ofUserOrAll = `company_id = $1 AND ($2 = '' OR user_id IN (SELECT user_id FROM users WHERE company_id = $1 AND email = $2))`
+	// endInvitations goes before endLinks, see endInvitation.
+	endInvitations = `DELETE FROM user_invitations WHERE ` + ofUserOrAll
+	endLinks       = `DELETE FROM login_links WHERE ` + ofUserOrAll
+)
 
 // endLinksOf ends the links of the company, or of one of its users, so that nobody
 // signs in again by a link of before.
 func endLinksOf(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, email string) error {
-	_, err := tx.ExecContext(ctx, endLinks, company, ascii.Lower(email))
-	return err
+	for _, statement := range []string{endInvitations, endLinks} {
+		if _, err := tx.ExecContext(ctx, statement, company, ascii.Lower(email)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const listSignedIn = `
-SELECT s.session_hash, u.email, s.way, s.created_at, s.used_at, s.expires_at, s.ends_at
+SELECT s.user_id, s.session_hash, u.email, s.way, s.address, s.created_at, s.used_at, s.expires_at, s.ends_at
 FROM web_sessions s
 JOIN users u ON u.company_id = s.company_id AND u.user_id = s.user_id
 WHERE s.company_id = $1 AND s.ended_at IS NULL AND s.expires_at > $2 AND ($3 = '' OR u.email = $3) AND NOT u.disabled
@@ -23,14 +23,15 @@ ORDER BY s.used_at DESC
 LIMIT $4`
 
 type sessionRow struct {
+	UserID                               int64
 	SessionHash                          []byte
-	Email, Way                           string
+	Email, Way, Address                  string
 	CreatedAt, UsedAt, ExpiresAt, EndsAt time.Time
 }
 
 func (r *sessionRow) session() *signin.Session {
 	return &signin.Session{
-		ID: credential.FormatHash(r.SessionHash), Email: r.Email, Way: r.Way,
+		ID: credential.FormatHash(r.SessionHash), Email: r.Email, Way: r.Way, Address: r.Address,
 		CreatedAt: r.CreatedAt, UsedAt: r.UsedAt, ExpiresAt: r.ExpiresAt, EndsAt: r.EndsAt,
 	}
 }
@@ -51,18 +52,22 @@ RETURNING u.email`
 // EndAll implements signin.Sessions. The audit log gets one entry for each user.
 func (s *Store) EndAll(ctx context.Context, scope domain.Scope, email, id string) (ended int, err error) {
 	return ended, pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		var emails []string
-		if err := tx.SelectContext(ctx, &emails, endSessions, scope.Company, s.Now(), ascii.Lower(email), id); err != nil {
-			return err
-		}
-		ended = len(emails)
-		if id == "" {
-			if err := endLinksOf(ctx, tx, scope.Company, email); err != nil {
-				return err
-			}
-		}
-		return recordEnds(ctx, tx, scope, emails, id)
+		ended, err = s.endIn(ctx, tx, scope, email, id)
+		return err
 	})
+}
+
+func (s *Store) endIn(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, email, id string) (int, error) {
+	var emails []string
+	if err := tx.SelectContext(ctx, &emails, endSessions, scope.Company, s.Now(), ascii.Lower(email), id); err != nil {
+		return 0, err
+	}
+	if id == "" {
+		if err := endLinksOf(ctx, tx, scope.Company, email); err != nil {
+			return 0, err
+		}
+	}
+	return len(emails), recordEnds(ctx, tx, scope, emails, id)
 }
 
 func recordEnds(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, emails []string, id string) error {

@@ -22,8 +22,6 @@ import (
 )
 
 const (
-	// mostOfUser bounds the live sessions of a user; the ones used longest ago end.
-	mostOfUser = 50
 	// kept is how long ended sessions and links stay in the tables.
 	kept = 24 * time.Hour
 	// mostUsed bounds the memory for sessions in use.
@@ -39,7 +37,9 @@ type Options struct {
 	// NoKeys refuses access keys, and tokens that programs got: they are for
 	// programs then.
 	NoKeys bool
-	Now    func() time.Time
+	// Mails is whether invitations go by mail. Otherwise who invites gets the link.
+	Mails bool
+	Now   func() time.Time
 }
 
 // Store keeps sessions in PostgreSQL.
@@ -130,8 +130,8 @@ func (s *Store) ByToken(ctx context.Context, from domain.Origin, token domain.Se
 
 const insertSession = `
 INSERT INTO web_sessions (company_id, session_hash, user_id, way, access_key_id, token_hash, scopes, created_at, used_at, expires_at, ends_at,
-  issuer, subject, refresh_token, check_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14)`
+  issuer, subject, refresh_token, check_at, address)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15)`
 
 const touchKeyOfSession = `UPDATE access_keys SET last_used_at = $3 WHERE company_id = $1 AND access_key_id = $2`
 
@@ -163,13 +163,16 @@ func (s *Store) beginIn(ctx context.Context, tx *sqlx.Tx, of *origin) (*signin.B
 	begun := &signin.Begun{Secret: domain.Secret(credential.New(credential.Session, of.company, credential.SecretBytes))}
 	hash := credential.Hash(begun.Secret)
 	begun.Session = signin.Session{
-		ID: credential.FormatHash(hash), Email: of.email, Way: of.way, CreatedAt: now, UsedAt: now,
+		ID: credential.FormatHash(hash), Email: of.email, Way: of.way, Address: of.from.Address, CreatedAt: now, UsedAt: now,
 		ExpiresAt: earlier(now.Add(s.Idle), ends), EndsAt: ends,
+	}
+	if err := noteSignIn(ctx, tx, of.company, of.userID, now); err != nil {
+		return nil, err
 	}
 	if _, err := tx.ExecContext(ctx, dropStaleSessions, of.company, now.Add(-kept)); err != nil {
 		return nil, err
 	}
-	if _, err := tx.ExecContext(ctx, endSurplus, of.company, of.userID, now, mostOfUser-1); err != nil {
+	if _, err := tx.ExecContext(ctx, endSurplus, of.company, of.userID, now, signin.MaxSessions-1); err != nil {
 		return nil, err
 	}
 	if of.accessKeyID != nil {
@@ -182,7 +185,7 @@ func (s *Store) beginIn(ctx context.Context, tx *sqlx.Tx, of *origin) (*signin.B
 		return nil, err
 	}
 	if _, err := tx.ExecContext(ctx, insertSession, of.company, hash, of.userID, of.way, of.accessKeyID, of.tokenHash, pq.Array(of.scopes),
-		now, begun.ExpiresAt, ends, at.issuer, at.subject, at.refreshToken, at.checkAt); err != nil {
+		now, begun.ExpiresAt, ends, at.issuer, at.subject, at.refreshToken, at.checkAt, of.from.Address); err != nil {
 		return nil, err
 	}
 	entry := &domain.AuditEntry{

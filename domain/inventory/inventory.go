@@ -50,6 +50,9 @@ type Users interface {
 	// EditUser changes one, as far as CheckUserEdit allows. The last administrator of
 	// the company stays one.
 	EditUser(ctx context.Context, caller *domain.Caller, email string, edit func(*domain.User) error) (*domain.User, error)
+	// RemoveUser removes one, with its keys, tokens, sessions and invitation, and returns
+	// it. A caller is not removed, and has every permission of the account.
+	RemoveUser(ctx context.Context, caller *domain.Caller, email string) (*domain.User, error)
 }
 
 // WholeCompany returns Forbidden for a restricted scope.

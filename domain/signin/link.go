@@ -2,6 +2,7 @@ package signin
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"simgraph/domain"
@@ -19,6 +20,15 @@ type Link struct {
 type IssuedLink struct {
 	Link
 	Code domain.Secret
+}
+
+// LinkFragment begins the part of an address that holds the code of a link. Browsers do
+// not send it: neither servers nor their logs get it.
+const LinkFragment = "/#link="
+
+// LinkTo is the address that signs in by a code; publicURL is where people reach the page.
+func LinkTo(publicURL string, code domain.Secret) string {
+	return strings.TrimRight(publicURL, "/") + LinkFragment + string(code)
 }
 
 // MaxLinks bounds the links of a user that have not been used; the oldest end.

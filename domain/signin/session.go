@@ -22,9 +22,11 @@ const ByAssertion = "assertion"
 // Session is the session of a browser.
 type Session struct {
 	// ID names the session without giving it away.
-	ID        string
-	Email     string
-	Way       string
+	ID    string
+	Email string
+	Way   string
+	// Address is where it was begun from; "" where that was not kept.
+	Address   string
 	CreatedAt time.Time
 	// UsedAt is some seconds old.
 	UsedAt time.Time

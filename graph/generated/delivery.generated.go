@@ -1385,14 +1385,16 @@ func (ec *executionContext) marshalNMailKind2simgraphᚋdomainᚐMailKind(ctx co
 
 var (
 	unmarshalNMailKind2simgraphᚋdomainᚐMailKind = map[string]domain.MailKind{
-		"ALERTS":  domain.MailAlerts,
-		"TEST":    domain.MailTest,
-		"WEBHOOK": domain.MailWebhook,
+		"ALERTS":     domain.MailAlerts,
+		"TEST":       domain.MailTest,
+		"WEBHOOK":    domain.MailWebhook,
+		"INVITATION": domain.MailInvitation,
 	}
 	marshalNMailKind2simgraphᚋdomainᚐMailKind = map[domain.MailKind]string{
-		domain.MailAlerts:  "ALERTS",
-		domain.MailTest:    "TEST",
-		domain.MailWebhook: "WEBHOOK",
+		domain.MailAlerts:     "ALERTS",
+		domain.MailTest:       "TEST",
+		domain.MailWebhook:    "WEBHOOK",
+		domain.MailInvitation: "INVITATION",
 	}
 )
 

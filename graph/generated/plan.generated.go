@@ -10,6 +10,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/signin"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
 	"simgraph/domain/upstream"
@@ -32,6 +33,10 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"Mutation": {
 				"createUser":                   plan.Pointer[model.CreateUserPayload](false, "CreateUserPayload"),
 				"editUser":                     plan.Pointer[model.EditUserPayload](false, "EditUserPayload"),
+				"inviteUser":                   plan.Pointer[model.InviteUserPayload](false, "InviteUserPayload"),
+				"withdrawInvitation":           plan.Pointer[model.WithdrawInvitationPayload](false, "WithdrawInvitationPayload"),
+				"endUserSessions":              plan.Pointer[model.EndUserSessionsPayload](false, "EndUserSessionsPayload"),
+				"deleteUser":                   plan.Pointer[model.DeleteUserPayload](false, "DeleteUserPayload"),
 				"createAccessKey":              plan.Pointer[model.CreateAccessKeyPayload](false, "CreateAccessKeyPayload"),
 				"editAccessKey":                plan.Pointer[model.EditAccessKeyPayload](false, "EditAccessKeyPayload"),
 				"rotateAccessKey":              plan.Pointer[model.RotateAccessKeyPayload](false, "RotateAccessKeyPayload"),
@@ -229,6 +234,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"DeleteSourceProfilePayload":          e.planDeleteSourceProfilePayload(),
 			"DeleteTariffPayload":                 e.planDeleteTariffPayload(),
 			"DeleteUpstreamPayload":               e.planDeleteUpstreamPayload(),
+			"DeleteUserPayload":                   e.planDeleteUserPayload(),
 			"DeleteWebhookPayload":                e.planDeleteWebhookPayload(),
 			"DeliveryConnection":                  e.planDeliveryConnection(),
 			"DeliveryEdge":                        e.planDeliveryEdge(),
@@ -248,6 +254,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"EditWebhookPayload":                  e.planEditWebhookPayload(),
 			"EnableWebhookPayload":                e.planEnableWebhookPayload(),
 			"EndSilencePayload":                   e.planEndSilencePayload(),
+			"EndUserSessionsPayload":              e.planEndUserSessionsPayload(),
 			"FeedElement":                         e.planFeedElement(),
 			"FeedElementConnection":               e.planFeedElementConnection(),
 			"FeedElementEdge":                     e.planFeedElementEdge(),
@@ -260,6 +267,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"GroupConnection":                     e.planGroupConnection(),
 			"GroupEdge":                           e.planGroupEdge(),
 			"GroupList":                           e.planGroupList(),
+			"InviteUserPayload":                   e.planInviteUserPayload(),
 			"MailDelivery":                        e.planMailDelivery(),
 			"MoveSubscriberPayload":               e.planMoveSubscriberPayload(),
 			"NetworkState":                        e.planNetworkState(),
@@ -356,6 +364,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"User":                                e.planUser(),
 			"UserConnection":                      e.planUserConnection(),
 			"UserEdge":                            e.planUserEdge(),
+			"UserInvitation":                      e.planUserInvitation(),
+			"UserSession":                         e.planUserSession(),
 			"Viewer":                              e.planViewer(),
 			"VisitedNetwork":                      e.planVisitedNetwork(),
 			"VolumeAlert":                         e.planVolumeAlert(),
@@ -370,6 +380,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"WebhookDeliveryConnection":           e.planWebhookDeliveryConnection(),
 			"WebhookDeliveryEdge":                 e.planWebhookDeliveryEdge(),
 			"WebhookEdge":                         e.planWebhookEdge(),
+			"WithdrawInvitationPayload":           e.planWithdrawInvitationPayload(),
 		},
 	}
 }
@@ -3813,6 +3824,25 @@ func (e *executableSchema) planDeleteUpstreamPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planDeleteUserPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteUserPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"user": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteUserPayload_user(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteUserPayload)
+					return obj.User, nil
+				},
+				Shape: plan.Pointer[domain.User](true, "User"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planDeleteWebhookPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: deleteWebhookPayloadImplementors,
@@ -4235,6 +4265,35 @@ func (e *executableSchema) planEndSilencePayload() *plan.Object {
 					return obj.Silence, nil
 				},
 				Shape: plan.Pointer[silence.Silence](true, "Silence"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEndUserSessionsPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: endUserSessionsPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"user": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EndUserSessionsPayload_user(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EndUserSessionsPayload)
+					return obj.User, nil
+				},
+				Shape: plan.Pointer[domain.User](true, "User"),
+			},
+			"ended": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EndUserSessionsPayload_ended(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.EndUserSessionsPayload)
+					return appendNInt2int(b, obj.Ended)
+				},
 			},
 		},
 	}
@@ -4997,6 +5056,44 @@ func (e *executableSchema) planGroupList() *plan.Object {
 					}
 					b, ok := appendOInt2int(b, v)
 					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planInviteUserPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: inviteUserPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"user": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_InviteUserPayload_user(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.InviteUserPayload)
+					return obj.User, nil
+				},
+				Shape: plan.Pointer[domain.User](true, "User"),
+			},
+			"isMailed": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_InviteUserPayload_isMailed(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.InviteUserPayload)
+					return appendNBoolean2bool(b, obj.IsMailed)
+				},
+			},
+			"linkCode": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_InviteUserPayload_linkCode(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.InviteUserPayload)
+					return appendOString2ᚖstring(b, obj.LinkCode)
 				},
 			},
 		},
@@ -10419,6 +10516,35 @@ func (e *executableSchema) planUser() *plan.Object {
 					return appendNBoolean2bool(b, obj.Disabled)
 				},
 			},
+			"lastSignedInAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_User_lastSignedInAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.User)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.SignedInAt)
+				},
+			},
+			"invitation": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_User_invitation(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.User)
+					return obj.Invitation, nil
+				},
+				Shape: plan.Pointer[domain.UserInvitation](false, "UserInvitation"),
+			},
+			"sessions": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_User_sessions(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.User)
+					return e.Resolvers.User().Sessions(ctx, obj)
+				},
+				Shape: plan.List[*signin.Session](false, plan.Pointer[signin.Session](true, "UserSession")),
+			},
 			"groups": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_User_groups(ctx, field)
@@ -10529,6 +10655,121 @@ func (e *executableSchema) planUserEdge() *plan.Object {
 					return obj.Node, nil
 				},
 				Shape: plan.Pointer[domain.User](true, "User"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUserInvitation() *plan.Object {
+	return &plan.Object{
+		Satisfies: userInvitationImplementors,
+		Fields: map[string]*plan.Field{
+			"invitedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserInvitation_invitedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.UserInvitation)
+					return appendNDateTime2timeᚐTime(b, obj.InvitedAt)
+				},
+			},
+			"expiresAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserInvitation_expiresAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.UserInvitation)
+					return appendNDateTime2timeᚐTime(b, obj.ExpiresAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUserSession() *plan.Object {
+	return &plan.Object{
+		Satisfies: userSessionImplementors,
+		Fields: map[string]*plan.Field{
+			"sessionId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserSession_sessionId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*signin.Session)
+					return appendNString2string(b, obj.ID)
+				},
+			},
+			"way": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserSession_way(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*signin.Session)
+					return appendNString2string(b, obj.Way)
+				},
+			},
+			"address": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserSession_address(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*signin.Session)
+					v, err := e.Resolvers.UserSession().Address(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOString2ᚖstring(b, v)
+					return b, ok, nil
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserSession_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*signin.Session)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"lastUsedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserSession_lastUsedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*signin.Session)
+					return appendNDateTime2timeᚐTime(b, obj.UsedAt)
+				},
+			},
+			"expiresAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserSession_expiresAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*signin.Session)
+					return appendNDateTime2timeᚐTime(b, obj.ExpiresAt)
+				},
+			},
+			"isCurrent": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UserSession_isCurrent(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*signin.Session)
+					v, err := e.Resolvers.UserSession().IsCurrent(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNBoolean2bool(b, v)
+					return b, ok, nil
+				},
 			},
 		},
 	}
@@ -12051,6 +12292,25 @@ func (e *executableSchema) planWebhookEdge() *plan.Object {
 					return obj.Node, nil
 				},
 				Shape: plan.Pointer[webhook.Endpoint](true, "Webhook"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planWithdrawInvitationPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: withdrawInvitationPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"user": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_WithdrawInvitationPayload_user(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.WithdrawInvitationPayload)
+					return obj.User, nil
+				},
+				Shape: plan.Pointer[domain.User](true, "User"),
 			},
 		},
 	}

@@ -58,6 +58,7 @@ type ResolverRoot interface {
 	Usage() UsageResolver
 	UsageSource() UsageSourceResolver
 	User() UserResolver
+	UserSession() UserSessionResolver
 	Viewer() ViewerResolver
 	VolumeAlert() VolumeAlertResolver
 	VolumeAlertState() VolumeAlertStateResolver
@@ -501,6 +502,10 @@ type ComplexityRoot struct {
 		Upstream func(childComplexity int) int
 	}
 
+	DeleteUserPayload struct {
+		User func(childComplexity int) int
+	}
+
 	DeleteWebhookPayload struct {
 		Webhook func(childComplexity int) int
 	}
@@ -581,6 +586,11 @@ type ComplexityRoot struct {
 
 	EndSilencePayload struct {
 		Silence func(childComplexity int) int
+	}
+
+	EndUserSessionsPayload struct {
+		Ended func(childComplexity int) int
+		User  func(childComplexity int) int
 	}
 
 	FeedElement struct {
@@ -673,6 +683,12 @@ type ComplexityRoot struct {
 		TotalCount func(childComplexity int) int
 	}
 
+	InviteUserPayload struct {
+		IsMailed func(childComplexity int) int
+		LinkCode func(childComplexity int) int
+		User     func(childComplexity int) int
+	}
+
 	MailDelivery struct {
 		Attempts      func(childComplexity int) int
 		Channel       func(childComplexity int) int
@@ -719,6 +735,7 @@ type ComplexityRoot struct {
 		DeleteSourceProfile          func(childComplexity int, input input.DeleteSourceProfileInput) int
 		DeleteTariff                 func(childComplexity int, input input.DeleteTariffInput) int
 		DeleteUpstream               func(childComplexity int, input input.DeleteUpstreamInput) int
+		DeleteUser                   func(childComplexity int, input input.DeleteUserInput) int
 		DeleteWebhook                func(childComplexity int, input input.DeleteWebhookInput) int
 		DetachTag                    func(childComplexity int, input input.DetachTagInput) int
 		DisableWebhook               func(childComplexity int, input input.DisableWebhookInput) int
@@ -736,6 +753,8 @@ type ComplexityRoot struct {
 		EditWebhook                  func(childComplexity int, input input.EditWebhookInput) int
 		EnableWebhook                func(childComplexity int, input input.EnableWebhookInput) int
 		EndSilence                   func(childComplexity int, input input.EndSilenceInput) int
+		EndUserSessions              func(childComplexity int, input input.EndUserSessionsInput) int
+		InviteUser                   func(childComplexity int, input input.InviteUserInput) int
 		MoveSubscriber               func(childComplexity int, input input.MoveSubscriberInput) int
 		PauseSource                  func(childComplexity int, input input.PauseSourceInput) int
 		PauseUpstream                func(childComplexity int, input input.PauseUpstreamInput) int
@@ -761,6 +780,7 @@ type ComplexityRoot struct {
 		TestWebhook                  func(childComplexity int, input input.TestWebhookInput) int
 		UnbarSubscriber              func(childComplexity int, input input.UnbarSubscriberInput) int
 		UndoOperation                func(childComplexity int, input input.UndoOperationInput) int
+		WithdrawInvitation           func(childComplexity int, input input.WithdrawInvitationInput) int
 	}
 
 	NetworkState struct {
@@ -1528,7 +1548,10 @@ type ComplexityRoot struct {
 		Email       func(childComplexity int) int
 		Groups      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		ID          func(childComplexity int) int
+		Invitation  func(childComplexity int) int
 		Permissions func(childComplexity int) int
+		Sessions    func(childComplexity int) int
+		SignedInAt  func(childComplexity int) int
 	}
 
 	UserConnection struct {
@@ -1541,6 +1564,21 @@ type ComplexityRoot struct {
 	UserEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	UserInvitation struct {
+		ExpiresAt func(childComplexity int) int
+		InvitedAt func(childComplexity int) int
+	}
+
+	UserSession struct {
+		Address   func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		ExpiresAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		IsCurrent func(childComplexity int) int
+		UsedAt    func(childComplexity int) int
+		Way       func(childComplexity int) int
 	}
 
 	Viewer struct {
@@ -1696,6 +1734,10 @@ type ComplexityRoot struct {
 	WebhookEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	WithdrawInvitationPayload struct {
+		User func(childComplexity int) int
 	}
 }
 
@@ -3263,6 +3305,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteUpstreamPayload.Upstream(childComplexity), true
 
+	case "DeleteUserPayload.user":
+		if e.ComplexityRoot.DeleteUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteUserPayload.User(childComplexity), true
+
 	case "DeleteWebhookPayload.webhook":
 		if e.ComplexityRoot.DeleteWebhookPayload.Webhook == nil {
 			break
@@ -3431,6 +3480,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EndSilencePayload.Silence(childComplexity), true
+
+	case "EndUserSessionsPayload.ended":
+		if e.ComplexityRoot.EndUserSessionsPayload.Ended == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EndUserSessionsPayload.Ended(childComplexity), true
+	case "EndUserSessionsPayload.user":
+		if e.ComplexityRoot.EndUserSessionsPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EndUserSessionsPayload.User(childComplexity), true
 
 	case "FeedElement.completeUntil":
 		if e.ComplexityRoot.FeedElement.CompleteUntil == nil {
@@ -3782,6 +3844,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.GroupList.TotalCount(childComplexity), true
+
+	case "InviteUserPayload.isMailed":
+		if e.ComplexityRoot.InviteUserPayload.IsMailed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InviteUserPayload.IsMailed(childComplexity), true
+	case "InviteUserPayload.linkCode":
+		if e.ComplexityRoot.InviteUserPayload.LinkCode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InviteUserPayload.LinkCode(childComplexity), true
+	case "InviteUserPayload.user":
+		if e.ComplexityRoot.InviteUserPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InviteUserPayload.User(childComplexity), true
 
 	case "MailDelivery.attempts":
 		if e.ComplexityRoot.MailDelivery.Attempts == nil {
@@ -4149,6 +4230,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteUpstream(childComplexity, args["input"].(input.DeleteUpstreamInput)), true
+	case "Mutation.deleteUser":
+		if e.ComplexityRoot.Mutation.DeleteUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteUser(childComplexity, args["input"].(input.DeleteUserInput)), true
 	case "Mutation.deleteWebhook":
 		if e.ComplexityRoot.Mutation.DeleteWebhook == nil {
 			break
@@ -4336,6 +4428,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EndSilence(childComplexity, args["input"].(input.EndSilenceInput)), true
+	case "Mutation.endUserSessions":
+		if e.ComplexityRoot.Mutation.EndUserSessions == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_endUserSessions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EndUserSessions(childComplexity, args["input"].(input.EndUserSessionsInput)), true
+	case "Mutation.inviteUser":
+		if e.ComplexityRoot.Mutation.InviteUser == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_inviteUser_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.InviteUser(childComplexity, args["input"].(input.InviteUserInput)), true
 	case "Mutation.moveSubscriber":
 		if e.ComplexityRoot.Mutation.MoveSubscriber == nil {
 			break
@@ -4611,6 +4725,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UndoOperation(childComplexity, args["input"].(input.UndoOperationInput)), true
+	case "Mutation.withdrawInvitation":
+		if e.ComplexityRoot.Mutation.WithdrawInvitation == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_withdrawInvitation_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.WithdrawInvitation(childComplexity, args["input"].(input.WithdrawInvitationInput)), true
 
 	case "NetworkState.isOnline":
 		if e.ComplexityRoot.NetworkState.IsOnline == nil {
@@ -8001,12 +8126,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.ID(childComplexity), true
+	case "User.invitation":
+		if e.ComplexityRoot.User.Invitation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Invitation(childComplexity), true
 	case "User.permissions":
 		if e.ComplexityRoot.User.Permissions == nil {
 			break
 		}
 
 		return e.ComplexityRoot.User.Permissions(childComplexity), true
+	case "User.sessions":
+		if e.ComplexityRoot.User.Sessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Sessions(childComplexity), true
+	case "User.lastSignedInAt":
+		if e.ComplexityRoot.User.SignedInAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.SignedInAt(childComplexity), true
 
 	case "UserConnection.edges":
 		if e.ComplexityRoot.UserConnection.Edges == nil {
@@ -8045,6 +8188,62 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UserEdge.Node(childComplexity), true
+
+	case "UserInvitation.expiresAt":
+		if e.ComplexityRoot.UserInvitation.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserInvitation.ExpiresAt(childComplexity), true
+	case "UserInvitation.invitedAt":
+		if e.ComplexityRoot.UserInvitation.InvitedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserInvitation.InvitedAt(childComplexity), true
+
+	case "UserSession.address":
+		if e.ComplexityRoot.UserSession.Address == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserSession.Address(childComplexity), true
+	case "UserSession.createdAt":
+		if e.ComplexityRoot.UserSession.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserSession.CreatedAt(childComplexity), true
+	case "UserSession.expiresAt":
+		if e.ComplexityRoot.UserSession.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserSession.ExpiresAt(childComplexity), true
+	case "UserSession.sessionId":
+		if e.ComplexityRoot.UserSession.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserSession.ID(childComplexity), true
+	case "UserSession.isCurrent":
+		if e.ComplexityRoot.UserSession.IsCurrent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserSession.IsCurrent(childComplexity), true
+	case "UserSession.lastUsedAt":
+		if e.ComplexityRoot.UserSession.UsedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserSession.UsedAt(childComplexity), true
+	case "UserSession.way":
+		if e.ComplexityRoot.UserSession.Way == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserSession.Way(childComplexity), true
 
 	case "Viewer.company":
 		if e.ComplexityRoot.Viewer.Company == nil {
@@ -8748,6 +8947,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WebhookEdge.Node(childComplexity), true
 
+	case "WithdrawInvitationPayload.user":
+		if e.ComplexityRoot.WithdrawInvitationPayload.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WithdrawInvitationPayload.User(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -8806,6 +9012,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteSourceProfileInput,
 		ec.unmarshalInputDeleteTariffInput,
 		ec.unmarshalInputDeleteUpstreamInput,
+		ec.unmarshalInputDeleteUserInput,
 		ec.unmarshalInputDeleteWebhookInput,
 		ec.unmarshalInputDeliveryChannelFilter,
 		ec.unmarshalInputDeliveryFilter,
@@ -8827,6 +9034,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditWebhookInput,
 		ec.unmarshalInputEnableWebhookInput,
 		ec.unmarshalInputEndSilenceInput,
+		ec.unmarshalInputEndUserSessionsInput,
 		ec.unmarshalInputFeedElementFilter,
 		ec.unmarshalInputFeedElementOrder,
 		ec.unmarshalInputFeedRejectFilter,
@@ -8835,6 +9043,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputGroupKey,
 		ec.unmarshalInputGroupOrder,
 		ec.unmarshalInputIntFilter,
+		ec.unmarshalInputInviteUserInput,
 		ec.unmarshalInputMoveSubscriberInput,
 		ec.unmarshalInputNetworkStateFilter,
 		ec.unmarshalInputOperationErrorPolicyFilter,
@@ -8934,6 +9143,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputWebhookKey,
 		ec.unmarshalInputWebhookOrder,
 		ec.unmarshalInputWebhookScopeInput,
+		ec.unmarshalInputWithdrawInvitationInput,
 	)
 	first := true
 
@@ -9074,6 +9284,20 @@ extend type Mutation {
   FORBIDDEN for users of groups.
   """
   editUser(input: EditUserInput!): EditUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  """
+  Asks a user to sign in, by a link that signs in once within 7 days. The link is mailed; where the service sends no mail, the answer has what it holds. A
+  link of an earlier invitation ends. At most 5 mails in an hour to an address. The caller needs every permission that the account has. FORBIDDEN for users of groups.
+  """
+  inviteUser(input: InviteUserInput!): InviteUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  "Ends the invitation of a user: its link signs nobody in any more. The account stays. Rights are those of inviteUser."
+  withdrawInvitation(input: WithdrawInvitationInput!): WithdrawInvitationPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  "Ends one session of a user, or all of them and all links that sign the user in, within five seconds. Rights are those of inviteUser."
+  endUserSessions(input: EndUserSessionsInput!): EndUserSessionsPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  """
+  Removes a user account with its access keys, tokens, sessions and invitation, within five seconds. The audit log keeps what it did. Webhooks that it made with the sight of
+  groups send nothing any more. Nobody removes the own account, and the last administrator of a company stays. Rights are those of inviteUser.
+  """
+  deleteUser(input: DeleteUserInput!): DeleteUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Makes an access key of a user. The secret is shown in this answer only."
   createAccessKey(input: CreateAccessKeyInput!): CreateAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
   "Changes what an access key is called."
@@ -9091,12 +9315,18 @@ extend type Mutation {
 type User implements Node {
   "The global id."
   id: ID!
-  "The e-mail address, unique over the whole service."
+  "The e-mail address, unique in the company: another company may have a user of the same address, who is somebody else here."
   email: String!
   "The permissions of the account."
   permissions: [Permission!]!
   "Whether the account is disabled."
   isDisabled: Boolean!
+  "When the user last signed in to the page; null for never."
+  lastSignedInAt: DateTime
+  "The invitation that was not used yet; null for none."
+  invitation: UserInvitation
+  "The sessions of the page that the user has now, at most 50, those used last first. FORBIDDEN for users of groups."
+  sessions: [UserSession!] @semanticNonNull
   "The groups that the user is attached to; empty for a user of the whole company."
   groups(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -9112,6 +9342,32 @@ type User implements Node {
     "In this order, by groupId when missing; it breaks ties."
     orderBy: [GroupOrder!]
   ): GroupConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+}
+
+"That a user was asked to sign in."
+type UserInvitation {
+  "When it was made, or made again."
+  invitedAt: DateTime!
+  "Until when its link signs in."
+  expiresAt: DateTime!
+}
+
+"A session of a user in a browser."
+type UserSession {
+  "What names it. It gives no rights."
+  sessionId: String!
+  "How it was begun: accessKey, token, link, or the name of the identity provider."
+  way: String!
+  "The network address that it was begun from; null where that was not kept."
+  address: String
+  "When it was begun."
+  createdAt: DateTime!
+  "When it was last used, to half a minute or so."
+  lastUsedAt: DateTime!
+  "When it ends without further use."
+  expiresAt: DateTime!
+  "Whether it is the session of this request."
+  isCurrent: Boolean!
 }
 
 "A credential of a user that is exchanged for access tokens at /oauth/token."
@@ -9258,9 +9514,65 @@ type RevokeAccessKeyPayload {
   accessKey: AccessKey!
 }
 
-"A new user account. It has no credentials: createAccessKey makes some."
+"Who is asked to sign in."
+input InviteUserInput {
+  "The e-mail address of a user of the company."
+  userEmail: String!
+}
+
+"What inviting gave."
+type InviteUserPayload {
+  "The user, with the invitation."
+  user: User!
+  "Whether the link is mailed."
+  isMailed: Boolean!
+  "What the link holds behind the public address of the page and ` + "`" + `/#link=` + "`" + `; null where it is mailed. It cannot be read again."
+  linkCode: String
+}
+
+"Whose invitation ends."
+input WithdrawInvitationInput {
+  "The e-mail address of a user of the company."
+  userEmail: String!
+}
+
+"What withdrawing gave."
+type WithdrawInvitationPayload {
+  "The user as it is now."
+  user: User!
+}
+
+"Which sessions end."
+input EndUserSessionsInput {
+  "The e-mail address of a user of the company."
+  userEmail: String!
+  "What names the session; all of the user when missing."
+  sessionId: String
+}
+
+"What ending sessions gave."
+type EndUserSessionsPayload {
+  "The user as it is now."
+  user: User!
+  "How many sessions ended."
+  ended: Int!
+}
+
+"Which user is removed."
+input DeleteUserInput {
+  "The e-mail address of a user of the company."
+  userEmail: String!
+}
+
+"What removing a user gave."
+type DeleteUserPayload {
+  "The user as it was."
+  user: User!
+}
+
+"A new user account. It has no credentials: inviteUser asks the person to sign in, createAccessKey makes a key for a program."
 input CreateUserInput {
-  "The e-mail address, unique over the whole service; in lower case."
+  "The e-mail address, unique in the company; in lower case."
   email: String!
   "The permissions of the account."
   permissions: [Permission!]!
@@ -10768,7 +11080,7 @@ type MailDelivery implements Node & Delivery {
   channel: DeliveryChannel!
   "The address that it goes to."
   recipientName: String!
-  "The recipient; null when it is deleted."
+  "The recipient; null when it is deleted, and of an invitation."
   recipient: Recipient
   "What it is about."
   kind: MailKind!
@@ -10844,6 +11156,8 @@ enum MailKind {
   TEST
   "A webhook that was disabled."
   WEBHOOK
+  "A user who is asked to sign in; the mail goes to no recipient of alerts."
+  INVITATION
 }
 
 "A page of deliveries."
@@ -12174,7 +12488,7 @@ input UserFilter {
   or: [UserFilter!]
   "Not this."
   not: UserFilter
-  "The e-mail address, unique over the whole service."
+  "The e-mail address, unique in the company: another company may have a user of the same address, who is somebody else here."
   email: StringFilter
   "Whether the account is disabled."
   isDisabled: BooleanFilter
@@ -12190,7 +12504,7 @@ input UserOrder {
 
 "What users can be ordered by."
 enum UserOrderField {
-  "The e-mail address, unique over the whole service."
+  "The e-mail address, unique in the company: another company may have a user of the same address, who is somebody else here."
   EMAIL
   "Whether the account is disabled."
   IS_DISABLED
@@ -16859,6 +17173,14 @@ func (ec *executionContext) childFields_DeleteUpstreamPayload(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type DeleteUpstreamPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_DeleteUserPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteUserPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteWebhookPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "webhook":
@@ -17021,6 +17343,16 @@ func (ec *executionContext) childFields_EndSilencePayload(ctx context.Context, f
 		return ec.fieldContext_EndSilencePayload_silence(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EndSilencePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EndUserSessionsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_EndUserSessionsPayload_user(ctx, field)
+	case "ended":
+		return ec.fieldContext_EndUserSessionsPayload_ended(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EndUserSessionsPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_FeedElement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -17201,6 +17533,18 @@ func (ec *executionContext) childFields_GroupList(ctx context.Context, field gra
 		return ec.fieldContext_GroupList_totalCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GroupList", field.Name)
+}
+
+func (ec *executionContext) childFields_InviteUserPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_InviteUserPayload_user(ctx, field)
+	case "isMailed":
+		return ec.fieldContext_InviteUserPayload_isMailed(ctx, field)
+	case "linkCode":
+		return ec.fieldContext_InviteUserPayload_linkCode(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type InviteUserPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_MailDelivery(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18623,6 +18967,12 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_permissions(ctx, field)
 	case "isDisabled":
 		return ec.fieldContext_User_isDisabled(ctx, field)
+	case "lastSignedInAt":
+		return ec.fieldContext_User_lastSignedInAt(ctx, field)
+	case "invitation":
+		return ec.fieldContext_User_invitation(ctx, field)
+	case "sessions":
+		return ec.fieldContext_User_sessions(ctx, field)
 	case "groups":
 		return ec.fieldContext_User_groups(ctx, field)
 	}
@@ -18651,6 +19001,36 @@ func (ec *executionContext) childFields_UserEdge(ctx context.Context, field grap
 		return ec.fieldContext_UserEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_UserInvitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "invitedAt":
+		return ec.fieldContext_UserInvitation_invitedAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_UserInvitation_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UserInvitation", field.Name)
+}
+
+func (ec *executionContext) childFields_UserSession(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sessionId":
+		return ec.fieldContext_UserSession_sessionId(ctx, field)
+	case "way":
+		return ec.fieldContext_UserSession_way(ctx, field)
+	case "address":
+		return ec.fieldContext_UserSession_address(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_UserSession_createdAt(ctx, field)
+	case "lastUsedAt":
+		return ec.fieldContext_UserSession_lastUsedAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_UserSession_expiresAt(ctx, field)
+	case "isCurrent":
+		return ec.fieldContext_UserSession_isCurrent(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UserSession", field.Name)
 }
 
 func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18961,6 +19341,14 @@ func (ec *executionContext) childFields_WebhookEdge(ctx context.Context, field g
 		return ec.fieldContext_WebhookEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_WithdrawInvitationPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_WithdrawInvitationPayload_user(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WithdrawInvitationPayload", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -23,6 +23,18 @@ type (
 	DeleteTariffPayload struct{ Tariff *domain.Tariff }
 	CreateUserPayload   struct{ User *domain.User }
 	EditUserPayload     struct{ User *domain.User }
+	DeleteUserPayload   struct{ User *domain.User }
+
+	WithdrawInvitationPayload struct{ User *domain.User }
+	InviteUserPayload         struct {
+		User     *domain.User
+		IsMailed bool
+		LinkCode *string
+	}
+	EndUserSessionsPayload struct {
+		User  *domain.User
+		Ended int
+	}
 
 	StartSubscriberChangePayload struct {
 		Operation       *bulk.Operation

@@ -55,7 +55,8 @@ func (s *Serve) signIn(env *Env, v *service, pool *sqlx.DB) error {
 			return fmt.Errorf("--oidc-only needs a provider, and %s has none", s.OIDCConfig)
 		}
 	}
-	v.sessions = store.New(pool, v.access, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key, NoKeys: s.OIDCOnly})
+	v.sessions = store.New(pool, v.access, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key, NoKeys: s.OIDCOnly, Mails: s.SMTPURL != "" && s.PublicURL != ""})
+	v.graph.Accounts = v.sessions
 	v.browsers = access.NewSessions(sessions{v.sessions, v.orStandby(v.sessions.Authenticate, func(pool *sqlx.DB) replica.Authenticate {
 		return store.New(pool, keys.New(pool), store.Options{}).Authenticate
 	})}, access.NewSite(s.PublicURL), time.Now)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -14,7 +13,7 @@ import (
 	"simgraph/db/access"
 	store "simgraph/db/signin"
 	"simgraph/domain"
-	"simgraph/internal/signin"
+	"simgraph/domain/signin"
 )
 
 // Token prints an access token, for scripts and curl.
@@ -107,6 +106,6 @@ func (l *LoginLink) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	env.Log.InfoContext(ctx, "issued a link that signs in once", "user", link.Email, "database", env.place(), "expires", link.ExpiresAt.Format(time.RFC3339))
-	_, err = fmt.Fprintln(env.Stdout, signin.LinkTo(strings.TrimRight(l.PublicURL, "/"), link.Code))
+	_, err = fmt.Fprintln(env.Stdout, signin.LinkTo(l.PublicURL, link.Code))
 	return err
 }

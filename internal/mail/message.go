@@ -13,6 +13,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"simgraph/domain"
+	"simgraph/domain/signin"
 )
 
 //go:embed templates
@@ -22,6 +23,9 @@ var (
 	functions = map[string]any{"bytes": humanBytes, "time": humanTime, "who": who, "clean": clean}
 	textBody  = texttemplate.Must(texttemplate.New("alerts.txt").Funcs(functions).ParseFS(templates, "templates/alerts.txt"))
 	htmlBody  = htmltemplate.Must(htmltemplate.New("alerts.html").Funcs(functions).ParseFS(templates, "templates/alerts.html"))
+
+	invitationText = texttemplate.Must(texttemplate.New("invitation.txt").Funcs(functions).ParseFS(templates, "templates/invitation.txt"))
+	invitationHTML = htmltemplate.Must(htmltemplate.New("invitation.html").Funcs(functions).ParseFS(templates, "templates/invitation.html"))
 )
 
 // writer turns the content of a mail into a message.
@@ -38,6 +42,8 @@ type templateData struct {
 	// More is how many entries are not listed.
 	More        int
 	Unsubscribe string
+	// Link signs in; "" in mails that are no invitations.
+	Link string
 }
 
 func (w writer) write(content *domain.MailContent) (*gomail.Msg, error) {
@@ -50,17 +56,25 @@ func (w writer) write(content *domain.MailContent) (*gomail.Msg, error) {
 	// RFC 3834: no vacation notice is to answer.
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	data := templateData{MailContent: content, Subject: subject(content), More: content.Total - len(content.Entries) - len(content.Notices)}
-	if w.base != nil {
+	text, html := textBody, htmlBody
+	switch {
+	case content.Kind == domain.MailInvitation:
+		if w.base == nil {
+			return nil, fmt.Errorf("%w: an invitation needs the public URL", errUnwritable)
+		}
+		data.Link = signin.LinkTo(w.base.String(), content.SignIn)
+		text, html = invitationText, invitationHTML
+	case w.base != nil:
 		data.Unsubscribe = unsubscribeLink(w.base, content)
 		message.SetListUnsubscribe("<" + data.Unsubscribe + ">")
 		if w.base.Scheme == "https" { // RFC 8058 §3.1 wants it for one click
 			message.SetListUnsubscribePost()
 		}
 	}
-	if err := message.SetBodyTextTemplate(textBody, data); err != nil {
+	if err := message.SetBodyTextTemplate(text, data); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
 	}
-	if err := message.AddAlternativeHTMLTemplate(htmlBody, data); err != nil {
+	if err := message.AddAlternativeHTMLTemplate(html, data); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
 	}
 	return message, nil
@@ -75,6 +89,8 @@ func subject(content *domain.MailContent) string {
 	switch {
 	case content.Kind == domain.MailTest:
 		return "Test alert of " + clean(content.Company.Name)
+	case content.Kind == domain.MailInvitation:
+		return "Invitation to simgraph of " + clean(content.Company.Name)
 	case content.Kind == domain.MailWebhook:
 		return "A webhook of " + clean(content.Company.Name) + " was disabled"
 	case content.Total == 1 && len(content.Notices) == 1:

@@ -12,13 +12,6 @@ import (
 // LinkPath is where the page reads what a link is for, before it is used.
 const LinkPath = SessionPath + "/link"
 
-// LinkTo is the address that signs in by a code. The code stands in the fragment, which
-// browsers do not send: neither servers nor their logs get it. publicURL is where people
-// reach the page.
-func LinkTo(publicURL string, code domain.Secret) string {
-	return publicURL + "/#link=" + string(code)
-}
-
 // linkTarget is what a link is for, as the page reads it.
 type linkTarget struct {
 	Email     string    `json:"email"`

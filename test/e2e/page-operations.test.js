@@ -199,6 +199,7 @@ inTab('a user is added, changed and disabled', async (tab) => {
   await dialog.getByLabel('View Subscriber').check();
   await dialog.getByText('Choose the whole company, or at least one group.').waitFor();
   await dialog.getByLabel('The whole company').check();
+  await dialog.getByLabel('Invite by a link that signs in once').uncheck();
   await accessible(tab, 'a new user');
   await dialog.getByRole('button', { name: 'Add' }).click();
   await tab.getByRole('button', { name: '1 permission', exact: true }).waitFor();

@@ -106,7 +106,8 @@ var leaves = map[string]kind{
 	"TagKey.name": tagName, "SourceKey.name": senderName, "sourceProfile.name": profileName, "SourceProfileChoice.name": profileName, "OperatorKey.code": harmless, "TariffKey.name": tariffName,
 	"UserKey.email": userEmail,
 	"kind":          harmless, "subscriberType": harmless, "EditUserInput.userEmail": spareUser,
-	"permissions": harmless, "isDisabled": harmless,
+	"permissions": harmless, "isDisabled": harmless, "DeleteUserInput.userEmail": spareUser,
+	"EndUserSessionsInput.sessionId": harmless, // of a session of the user that is named
 
 	"EditConditionAlertInput.alertId": conditionID, "explainConditionAlert.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
 	"silentHours": harmless, "sourceSilentMinutes": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,

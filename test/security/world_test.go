@@ -113,7 +113,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), VolumeAlerts: db.NewVolumeAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
 		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
-		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
+		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Accounts: w.sessions, Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
 	kept := sources.New(pool, sources.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock})

@@ -269,9 +269,9 @@ type CreateUpstreamInput struct {
 	IsCopyingRecipients graphql.Omittable[*bool] `json:"isCopyingRecipients,omitempty"`
 }
 
-// A new user account. It has no credentials: createAccessKey makes some.
+// A new user account. It has no credentials: inviteUser asks the person to sign in, createAccessKey makes a key for a program.
 type CreateUserInput struct {
-	// The e-mail address, unique over the whole service; in lower case.
+	// The e-mail address, unique in the company; in lower case.
 	Email string `json:"email"`
 	// The permissions of the account.
 	Permissions []domain.Permission `json:"permissions"`
@@ -347,6 +347,12 @@ type DeleteTariffInput struct {
 type DeleteUpstreamInput struct {
 	// The upstream.
 	UpstreamID int32 `json:"upstreamId"`
+}
+
+// Which user is removed.
+type DeleteUserInput struct {
+	// The e-mail address of a user of the company.
+	UserEmail string `json:"userEmail"`
 }
 
 // Which webhook to delete.
@@ -563,12 +569,26 @@ type EndSilenceInput struct {
 	SilenceID int32 `json:"silenceId"`
 }
 
+// Which sessions end.
+type EndUserSessionsInput struct {
+	// The e-mail address of a user of the company.
+	UserEmail string `json:"userEmail"`
+	// What names the session; all of the user when missing.
+	SessionID graphql.Omittable[*string] `json:"sessionId,omitempty"`
+}
+
 // Names a group.
 type GroupKey struct {
 	// The global id.
 	ID graphql.Omittable[*string] `json:"id,omitempty"`
 	// The identifier of the group.
 	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+}
+
+// Who is asked to sign in.
+type InviteUserInput struct {
+	// The e-mail address of a user of the company.
+	UserEmail string `json:"userEmail"`
 }
 
 // Which subscriber to move, and where.
@@ -1052,6 +1072,12 @@ type WebhookScopeInput struct {
 	GroupIds graphql.Omittable[[]int32] `json:"groupIds,omitempty"`
 	// Events of subscribers with one of these tags, 1 to 100.
 	TagNames graphql.Omittable[[]string] `json:"tagNames,omitempty"`
+}
+
+// Whose invitation ends.
+type WithdrawInvitationInput struct {
+	// The e-mail address of a user of the company.
+	UserEmail string `json:"userEmail"`
 }
 
 // What access keys can be ordered by.
@@ -2659,7 +2685,7 @@ func (e UsageSourceOrderField) MarshalJSON() ([]byte, error) {
 type UserOrderField string
 
 const (
-	// The e-mail address, unique over the whole service.
+	// The e-mail address, unique in the company: another company may have a user of the same address, who is somebody else here.
 	UserOrderFieldEmail UserOrderField = "EMAIL"
 	// Whether the account is disabled.
 	UserOrderFieldIsDisabled UserOrderField = "IS_DISABLED"

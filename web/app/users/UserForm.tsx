@@ -5,6 +5,7 @@ import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { useMay, useViewer } from '../shell/viewer';
 import { permissionName } from './Frame';
+import { type Invitation, Invited, invite } from './Invited';
 
 const create = graphql('mutation CreateUser($input: CreateUserInput!) { createUser(input: $input) { user { email } } }');
 const edit = graphql('mutation EditUser($input: EditUserInput!) { editUser(input: $input) { user { email } } }');
@@ -20,7 +21,7 @@ interface User {
   groups?: { nodes: { groupId: number; name: string }[]; pageInfo: { hasNextPage: boolean } } | null;
 }
 
-/** Adds a user, or changes one: permissions, groups, and whether the account may be used. */
+/** Adds a user, who may be invited, or changes one: permissions, groups, and whether the account may be used. */
 export function UserForm({ of, close }: { of: User | null; close: () => void }) {
   const { permissions: own } = useViewer();
   const maySeeGroups = useMay('VIEW_SUBSCRIBER');
@@ -32,25 +33,45 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
   const [email, setEmail] = useState('');
   const [permissions, setPermissions] = useState<ReadonlySet<string>>(new Set(of?.permissions));
   const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(attached.map(({ groupId }) => groupId)));
-  const [all, setAll] = useState(of !== null && of.groups?.nodes.length === 0);
+  // Nothing is chosen for a new user: whoever invites says what the person sees.
+  const [all, setAll] = useState<boolean | null>(of === null ? null : of.groups?.nodes.length === 0);
+  const [asking, setAsking] = useState(true);
+  const [isStored, setStored] = useState(false);
+  const [made, setMade] = useState<Invitation | null>(null);
   const [disabled, setDisabled] = useState(of?.isDisabled ?? false);
   const offered = [...attached, ...(data?.groups?.nodes ?? []).filter(({ groupId }) => !attached.some((one) => one.groupId === groupId))];
-  const unsaid = mayChoose && !all && groups.size === 0;
+  const unsaid = mayChoose && !all && (all === null || groups.size === 0);
+  const address = email.trim().toLowerCase();
   const save = useDo(async () => {
-    const scope = all ? { all } : { groupIds: [...groups] };
+    const scope = all ? { all: true } : { groupIds: [...groups] };
     const rest = { permissions: [...permissions] as Permissions, isDisabled: disabled };
-    if (of === null) await mutate(create, { input: { email: email.trim().toLowerCase(), scope, ...rest } });
-    else await mutate(edit, { input: { userEmail: of.email, ...(mayChoose && { scope }), ...rest } });
+    if (of === null) {
+      // An invitation that failed is tried again without a second account.
+      if (!isStored) await mutate(create, { input: { email: address, scope, ...rest } });
+      setStored(true);
+      if (asking) {
+        setMade(await invite(address));
+        return;
+      }
+    } else await mutate(edit, { input: { userEmail: of.email, ...(mayChoose && { scope }), ...rest } });
     close();
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void save.run();
   };
+  if (made !== null) {
+    return (
+      <Dialog title={`${address} is invited`} cancel={close} passing>
+        <Invited email={address} of={made} />
+        <p className="actions"><button type="button" className="primary" autoFocus onClick={close}>Done</button></p>
+      </Dialog>
+    );
+  }
   return (
     <Dialog title={of === null ? 'New user' : of.email} cancel={close}>
       <form className="stacked" onSubmit={submit}>
-        {of === null && <label>E-mail address<input type="email" required autoFocus maxLength={254} value={email} onChange={(event) => setEmail(event.target.value)} /></label>}
+        {of === null && <label>E-mail address<input type="email" required autoFocus maxLength={254} readOnly={isStored} value={email} onChange={(event) => setEmail(event.target.value)} /></label>}
         <fieldset className="choices">
           <legend>Permissions</legend>
           {[...new Set([...own, ...permissions])].map((one) => (
@@ -61,19 +82,21 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
         {mayChoose && (
           <fieldset className="choices">
             <legend>What the user sees</legend>
-            <label className="inline"><input type="checkbox" checked={all} onChange={(event) => setAll(event.target.checked)} /> The whole company</label>
-            {!all && offered.map(({ groupId, name }) => (
+            <label className="inline"><input type="radio" name="sees" checked={all === true} disabled={isStored} onChange={() => setAll(true)} /> The whole company</label>
+            <label className="inline"><input type="radio" name="sees" checked={all === false} disabled={isStored} onChange={() => setAll(false)} /> These groups</label>
+            {all === false && offered.map(({ groupId, name }) => (
               <label key={groupId} className="inline"><input type="checkbox" checked={groups.has(groupId)} onChange={(event) => setGroups(turned(groups, groupId, event.target.checked))} /> {name}</label>
             ))}
-            {!all && data?.groups?.pageInfo.hasNextPage && <p className="hint">The first 100 groups are offered here.</p>}
+            {all === false && data?.groups?.pageInfo.hasNextPage && <p className="hint">The first 100 groups are offered here.</p>}
             {unsaid && <p className="hint" role="status">Choose the whole company, or at least one group.</p>}
           </fieldset>
         )}
+        {of === null && <label className="inline"><input type="checkbox" checked={asking} onChange={(event) => setAsking(event.target.checked)} /> Invite by a link that signs in once</label>}
         {of !== null && <label className="inline"><input type="checkbox" checked={disabled} onChange={(event) => setDisabled(event.target.checked)} /> Disabled: the user cannot sign in</label>}
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
-          <button type="submit" className="primary" disabled={save.busy || unsaid}>{of === null ? 'Add' : 'Save'}</button>
+          <button type="submit" className="primary" disabled={save.busy || unsaid}>{of !== null ? 'Save' : asking ? 'Invite' : 'Add'}</button>
         </p>
       </form>
     </Dialog>
