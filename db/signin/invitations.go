@@ -138,13 +138,18 @@ func (s *Store) queue(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 // Withdraw implements signin.Accounts.
 func (s *Store) Withdraw(ctx context.Context, caller *domain.Caller, email string) (*domain.User, error) {
 	return s.changing(ctx, caller, email, func(tx *sqlx.Tx, user *domain.User) (*domain.AuditEntry, error) {
-		if user.Invitation == nil {
-			return nil, nil
-		}
-		return &domain.AuditEntry{Action: domain.AuditUserWithdraw, SubjectType: "User", SubjectID: user.Email, Changes: []domain.AuditChange{
-			domain.Was("invitedAt", user.Invitation.InvitedAt.UTC().Format(time.RFC3339)),
-		}}, endInvitation(ctx, tx, caller.Scope.Company, user.UserID, s.moment())
+		return withdrawn(user), endInvitation(ctx, tx, caller.Scope.Company, user.UserID, s.moment())
 	})
+}
+
+// withdrawn is the entry for the end of the user's invitation; nil where there was none.
+func withdrawn(user *domain.User) *domain.AuditEntry {
+	if user.Invitation == nil {
+		return nil
+	}
+	return &domain.AuditEntry{Action: domain.AuditUserWithdraw, SubjectType: "User", SubjectID: user.Email, Changes: []domain.AuditChange{
+		domain.Was("invitedAt", user.Invitation.InvitedAt.UTC().Format(time.RFC3339)),
+	}}
 }
 
 const (
@@ -205,11 +210,19 @@ func (s *Store) SessionsOf(ctx context.Context, scope domain.Scope, users []int6
 func (s *Store) EndSessions(ctx context.Context, caller *domain.Caller, email, id string) (*domain.User, int, error) {
 	ended := 0
 	user, err := s.changing(ctx, caller, email, func(tx *sqlx.Tx, user *domain.User) (_ *domain.AuditEntry, err error) {
+		if id == "" {
+			if err := endInvitation(ctx, tx, caller.Scope.Company, user.UserID, s.moment()); err != nil {
+				return nil, err
+			}
+		}
 		ended, err = s.endIn(ctx, tx, caller.Scope, user.Email, id)
 		if err == nil && ended == 0 && id != "" {
 			err = domain.NotFound("sessionId", "session", id)
 		}
-		return nil, err
+		if err != nil || id != "" {
+			return nil, err
+		}
+		return withdrawn(user), nil
 	})
 	return user, ended, err
 }

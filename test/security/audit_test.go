@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"simgraph/db/audit"
 	"simgraph/domain"
@@ -49,6 +50,15 @@ func TestEveryWriteIsInTheAuditLog(t *testing.T) {
 		}
 		if field.Name == "retryCommand" {
 			w.pool.MustExec(`UPDATE commands SET state = 'failed' WHERE company_id = $1 AND command_id = $2`, w.company(t, own.company), given[commandID])
+		}
+		if field.Name == "endUserSessions" {
+			link, err := w.sessions.Issue(t.Context(), domain.Whole(w.company(t, own.company)), given[userEmail].(string), time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.sessions.ByLink(t.Context(), domain.Origin{}, link.Code); err != nil {
+				t.Fatal(err)
+			}
 		}
 		p := w.probe(field, given, walker{schema: w.schema, depth: 2})
 		w.audited(t, field.Name, "graphql", func() answer { return w.query(t, token, p.document, p.variables) })

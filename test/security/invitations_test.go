@@ -92,7 +92,7 @@ func TestAnInvitationSignsInOnceAndEndsWithItsSuccessor(t *testing.T) {
 	}
 	refused("of a removed user", sixth)
 	acme := w.company(t, "acme")
-	for action, times := range map[string]int{domain.AuditUserInvite: 6, domain.AuditUserWithdraw: 1, domain.AuditUserRemove: 1} {
+	for action, times := range map[string]int{domain.AuditUserInvite: 6, domain.AuditUserWithdraw: 2, domain.AuditUserRemove: 1} {
 		if found := w.noted(t, acme, action); len(found) != times || strings.Contains(fmt.Sprint(found[0].Changes), "sgl_") {
 			t.Errorf("%s: %d entries", action, len(found))
 		}
