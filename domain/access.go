@@ -46,11 +46,13 @@ type AccessKey struct {
 	RotatedFrom *string
 	UserEmail   string
 	// Scopes are the permissions that the key passes on, at most the user's.
-	Scopes     []Permission
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-	RevokedAt  *time.Time
-	LastUsedAt *time.Time
+	Scopes []Permission
+	// DocumentsOnly reports that its tokens run trusted documents alone on the graph.
+	DocumentsOnly bool
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+	RevokedAt     *time.Time
+	LastUsedAt    *time.Time
 }
 
 // KeyLabel is what a key is called, and what uses it for what. Both may be empty.
@@ -70,12 +72,17 @@ type KeySpec struct {
 	// Email is that of the user that the key acts for.
 	Email string
 	// Scopes are the permissions that the key passes on; none for all of the user's.
-	Scopes   []Permission
-	Lifetime time.Duration
+	Scopes []Permission
+	// DocumentsOnly limits what its tokens run on the graph to trusted documents.
+	DocumentsOnly bool
+	Lifetime      time.Duration
 }
 
-// KeyEdit is what changes on the label of a key; nil stays as it is.
-type KeyEdit struct{ Name, Purpose *string }
+// KeyEdit is what changes on a key; nil stays as it is.
+type KeyEdit struct {
+	Name, Purpose *string
+	DocumentsOnly *bool
+}
 
 // Apply returns the label as it is after the edit.
 func (e KeyEdit) Apply(l KeyLabel) KeyLabel {
@@ -135,6 +142,8 @@ type Caller struct {
 	Scope       Scope
 	// AccessKeyID is the key that the token was made with; "" for none.
 	AccessKeyID string
+	// DocumentsOnly is whether the caller may run trusted documents alone on the graph.
+	DocumentsOnly bool
 	// OfProgram is whether a program got the token by a key or an assertion, and not the
 	// operator.
 	OfProgram bool
@@ -186,7 +195,8 @@ type Access interface {
 	FindKeys(ctx context.Context, scope Scope, ids []string) (map[string]*AccessKey, error)
 	// CreateKey makes a key. The secret cannot be read again.
 	CreateKey(ctx context.Context, scope Scope, spec KeySpec) (*AccessKey, Secret, error)
-	// EditKey changes what a key is called.
+	// EditKey changes what a key is called, and whether it is limited to trusted documents:
+	// within five seconds for its tokens too.
 	EditKey(ctx context.Context, scope Scope, accessKeyID string, edit KeyEdit) (*AccessKey, error)
 	// RotateKey makes a key of the same user, label and scopes, and sets when the old one
 	// ends: both work until then. Invalid for a key that has ended. The secret is that of
@@ -280,6 +290,7 @@ var KeyFields = query.NewFields(
 	query.Field{Name: "purpose", Type: query.Text},
 	query.Field{Name: "rotatedFrom", Type: query.Text},
 	query.Field{Name: "userEmail", Type: query.Text},
+	query.Field{Name: "isDocumentsOnly", Type: query.Boolean},
 	query.Field{Name: "createdAt", Type: query.Time},
 	query.Field{Name: "expiresAt", Type: query.Time},
 	query.Field{Name: "revokedAt", Type: query.Time},

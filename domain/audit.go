@@ -44,6 +44,8 @@ const (
 	AuditKeyRevoke        = "accessKey.revoke"
 	AuditKeyExchange      = "accessKey.exchange"
 	AuditKeyRefuse        = "accessKey.refuse"
+	AuditDocumentCreate   = "trustedDocument.create"
+	AuditDocumentDelete   = "trustedDocument.delete"
 	AuditRADIUSCreate     = "radiusClient.create"
 	AuditRADIUSRemove     = "radiusClient.remove"
 	AuditWebhookCreate    = "webhook.create"

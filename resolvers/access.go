@@ -71,6 +71,7 @@ func (m mutationResolver) CreateAccessKey(ctx context.Context, in input.CreateAc
 	}
 	key, secret, err := m.Access.CreateKey(ctx, scope, domain.KeySpec{
 		KeyLabel: domain.KeyLabel{Name: in.Name, Purpose: in.Purpose}, Email: in.UserEmail, Scopes: scopes, Lifetime: lifetime,
+		DocumentsOnly: in.IsDocumentsOnly || caller.DocumentsOnly,
 	})
 	if err != nil {
 		return nil, err
@@ -91,11 +92,26 @@ func (m mutationResolver) EditAccessKey(ctx context.Context, in input.EditAccess
 	if err != nil {
 		return nil, err
 	}
-	key, err := m.Access.EditKey(ctx, scope, in.AccessKeyID, domain.KeyEdit{Name: in.Name.Value(), Purpose: in.Purpose.Value()})
+	limited := in.IsDocumentsOnly.Value()
+	if limited != nil && !*limited {
+		if err := unlimited(ctx); err != nil {
+			return nil, err
+		}
+	}
+	key, err := m.Access.EditKey(ctx, scope, in.AccessKeyID, domain.KeyEdit{Name: in.Name.Value(), Purpose: in.Purpose.Value(), DocumentsOnly: limited})
 	if err != nil {
 		return nil, err
 	}
 	return &model.EditAccessKeyPayload{AccessKey: key}, nil
+}
+
+// unlimited refuses callers that are limited to trusted documents what would give them more.
+func unlimited(ctx context.Context) error {
+	caller, err := domain.CallerOf(ctx)
+	if err == nil && caller.DocumentsOnly {
+		err = domain.Forbidden("this access key is limited to trusted documents")
+	}
+	return err
 }
 
 func (m mutationResolver) RotateAccessKey(ctx context.Context, in input.RotateAccessKeyInput) (*model.RotateAccessKeyPayload, error) {
@@ -118,6 +134,11 @@ func (m mutationResolver) RotateAccessKey(ctx context.Context, in input.RotateAc
 	if key := found[in.AccessKeyID]; key != nil {
 		if err := caller.Need(key.Scopes...); err != nil {
 			return nil, err
+		}
+		if !key.DocumentsOnly {
+			if err := unlimited(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	old, made, secret, err := m.Access.RotateKey(ctx, scope, in.AccessKeyID, domain.KeyRotation{OldEndsAt: in.OldEndsAt, Lifetime: lifetime})

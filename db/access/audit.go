@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,9 +22,12 @@ func auditKey(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action, id s
 	return audit.Record(ctx, tx, scope, domain.AuditEntry{Action: action, SubjectType: "AccessKey", SubjectID: id, Changes: changes})
 }
 
-// labelChanges are the differences between what a key was and is called.
-func labelChanges(before, after domain.KeyLabel) []domain.AuditChange {
+// keyChanges are the differences between what a key was and is called, and is limited to.
+func keyChanges(before, after *domain.AccessKey) []domain.AuditChange {
 	var changes []domain.AuditChange
+	if before.DocumentsOnly != after.DocumentsOnly {
+		changes = domain.Changed("isDocumentsOnly", strconv.FormatBool(before.DocumentsOnly), strconv.FormatBool(after.DocumentsOnly))
+	}
 	for _, of := range []struct{ field, before, after string }{{"name", before.Name, after.Name}, {"purpose", before.Purpose, after.Purpose}} {
 		if of.before != of.after {
 			changes = append(changes, domain.AuditChange{Field: of.field, Before: &of.before, After: &of.after})

@@ -28,7 +28,7 @@ var _ domain.Access = (*Store)(nil)
 // New returns the store on the pool.
 func New(pool *sqlx.DB) *Store { return &Store{pool: pool} }
 
-const keyColumns = `k.company_id, k.access_key_id, k.name, k.purpose, k.rotated_from, u.email, k.secret_hash, k.scopes, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
+const keyColumns = `k.company_id, k.access_key_id, k.name, k.purpose, k.rotated_from, u.email, k.secret_hash, k.scopes, k.is_documents_only AS documents_only, k.created_at, k.expires_at, k.revoked_at, k.last_used_at,
   u.user_id, u.permissions, u.disabled`
 
 const keysWithUsers = ` FROM access_keys k JOIN users u ON u.company_id = k.company_id AND u.user_id = k.user_id WHERE k.company_id = $1`
@@ -37,22 +37,23 @@ type keyRow struct {
 	CompanyID   domain.CompanyID
 	AccessKeyID string
 	domain.KeyLabel
-	RotatedFrom *string
-	Email       string
-	SecretHash  []byte
-	Scopes      pq.StringArray
-	CreatedAt   time.Time
-	ExpiresAt   time.Time
-	RevokedAt   *time.Time
-	LastUsedAt  *time.Time
-	UserID      int64
-	Permissions pq.StringArray
-	Disabled    bool
+	RotatedFrom   *string
+	Email         string
+	SecretHash    []byte
+	Scopes        pq.StringArray
+	DocumentsOnly bool
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+	RevokedAt     *time.Time
+	LastUsedAt    *time.Time
+	UserID        int64
+	Permissions   pq.StringArray
+	Disabled      bool
 }
 
 func (r *keyRow) key() *domain.AccessKey {
 	return &domain.AccessKey{
-		AccessKeyID: r.AccessKeyID, KeyLabel: r.KeyLabel, RotatedFrom: r.RotatedFrom, UserEmail: r.Email, Scopes: permissionsOf(r.Scopes),
+		AccessKeyID: r.AccessKeyID, KeyLabel: r.KeyLabel, RotatedFrom: r.RotatedFrom, UserEmail: r.Email, Scopes: permissionsOf(r.Scopes), DocumentsOnly: r.DocumentsOnly,
 		CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, RevokedAt: r.RevokedAt, LastUsedAt: r.LastUsedAt,
 	}
 }
@@ -62,7 +63,7 @@ var keysTable = keyset.Table{
 	Key: query.Field{Name: "accessKeyId"}, Order: keyset.Newest("createdAt"), Select: keyColumns, From: keysWithUsers,
 	Columns: map[string]keyset.Column{
 		"accessKeyId": {SQL: "k.access_key_id"}, "name": {SQL: "k.name"}, "purpose": {SQL: "k.purpose"}, "rotatedFrom": {SQL: "k.rotated_from", Nullable: true},
-		"userEmail": {SQL: "u.email"}, "createdAt": {SQL: "k.created_at"}, "expiresAt": {SQL: "k.expires_at"},
+		"userEmail": {SQL: "u.email"}, "isDocumentsOnly": {SQL: "k.is_documents_only"}, "createdAt": {SQL: "k.created_at"}, "expiresAt": {SQL: "k.expires_at"},
 		"revokedAt": {SQL: "k.revoked_at", Nullable: true}, "lastUsedAt": {SQL: "k.last_used_at", Nullable: true},
 	},
 }
@@ -94,8 +95,8 @@ func (a *Store) FindKeys(ctx context.Context, scope domain.Scope, ids []string) 
 }
 
 const createKey = `
-INSERT INTO access_keys (company_id, access_key_id, user_id, secret_hash, scopes, created_at, expires_at, name, purpose, rotated_from)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+INSERT INTO access_keys (company_id, access_key_id, user_id, secret_hash, scopes, created_at, expires_at, name, purpose, rotated_from, is_documents_only)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 // CreateKey implements domain.Access.
 func (a *Store) CreateKey(ctx context.Context, scope domain.Scope, spec domain.KeySpec) (*domain.AccessKey, domain.Secret, error) {
@@ -113,13 +114,13 @@ func (a *Store) CreateKey(ctx context.Context, scope domain.Scope, spec domain.K
 	if err != nil {
 		return nil, "", err
 	}
-	key := newKey(scope, domain.AccessKey{KeyLabel: spec.KeyLabel, UserEmail: user.Email, Scopes: scopes}, spec.Lifetime)
+	key := newKey(scope, domain.AccessKey{KeyLabel: spec.KeyLabel, UserEmail: user.Email, Scopes: scopes, DocumentsOnly: spec.DocumentsOnly}, spec.Lifetime)
 	secret := credential.NewSecret()
 	return key, secret, pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
 		if err := insertKey(ctx, tx, scope, key, user.UserID, secret); err != nil {
 			return err
 		}
-		return auditKey(ctx, tx, scope, domain.AuditKeyCreate, key.AccessKeyID, append(grantChanges(user.Email, scopes, key.ExpiresAt), labelChanges(domain.KeyLabel{}, key.KeyLabel)...)...)
+		return auditKey(ctx, tx, scope, domain.AuditKeyCreate, key.AccessKeyID, append(grantChanges(user.Email, scopes, key.ExpiresAt), keyChanges(&domain.AccessKey{}, key)...)...)
 	})
 }
 
@@ -133,11 +134,11 @@ func newKey(scope domain.Scope, key domain.AccessKey, lifetime time.Duration) *d
 
 func insertKey(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, key *domain.AccessKey, userID int64, secret domain.Secret) error {
 	_, err := pg.Affected(ctx, tx, createKey, scope.Company, key.AccessKeyID, userID, credential.Hash(secret), pq.Array(key.Scopes), key.CreatedAt, key.ExpiresAt,
-		key.Name, key.Purpose, key.RotatedFrom)
+		key.Name, key.Purpose, key.RotatedFrom, key.DocumentsOnly)
 	return err
 }
 
-const editKey = `UPDATE access_keys SET name = $3, purpose = $4 WHERE company_id = $1 AND access_key_id = $2`
+const editKey = `UPDATE access_keys SET name = $3, purpose = $4, is_documents_only = $5 WHERE company_id = $1 AND access_key_id = $2`
 
 // EditKey implements domain.Access.
 func (a *Store) EditKey(ctx context.Context, scope domain.Scope, accessKeyID string, edit domain.KeyEdit) (*domain.AccessKey, error) {
@@ -151,14 +152,19 @@ func (a *Store) EditKey(ctx context.Context, scope domain.Scope, accessKeyID str
 			return err
 		}
 		key = row.key()
-		before := key.KeyLabel
-		if key.KeyLabel = edit.Apply(before); key.KeyLabel == before {
+		before := row.key()
+		key.KeyLabel = edit.Apply(before.KeyLabel)
+		if edit.DocumentsOnly != nil {
+			key.DocumentsOnly = *edit.DocumentsOnly
+		}
+		changes := keyChanges(before, key)
+		if len(changes) == 0 {
 			return nil
 		}
-		if _, err := pg.Affected(ctx, tx, editKey, scope.Company, accessKeyID, key.Name, key.Purpose); err != nil {
+		if _, err := pg.Affected(ctx, tx, editKey, scope.Company, accessKeyID, key.Name, key.Purpose, key.DocumentsOnly); err != nil {
 			return err
 		}
-		return auditKey(ctx, tx, scope, domain.AuditKeyEdit, accessKeyID, labelChanges(before, key.KeyLabel)...)
+		return auditKey(ctx, tx, scope, domain.AuditKeyEdit, accessKeyID, changes...)
 	})
 	return key, err
 }
@@ -184,7 +190,7 @@ func (a *Store) RotateKey(ctx context.Context, scope domain.Scope, accessKeyID s
 		old = row.key()
 		old.ExpiresAt = earlier(old.ExpiresAt, pg.Moment(rotation.OldEndsAt))
 		made = newKey(scope, domain.AccessKey{
-			KeyLabel: old.KeyLabel, RotatedFrom: &old.AccessKeyID, UserEmail: old.UserEmail,
+			KeyLabel: old.KeyLabel, RotatedFrom: &old.AccessKeyID, UserEmail: old.UserEmail, DocumentsOnly: old.DocumentsOnly,
 			Scopes: slices.DeleteFunc(slices.Clone(old.Scopes), func(p domain.Permission) bool { return !slices.Contains(row.Permissions, string(p)) }),
 		}, rotation.Lifetime)
 		if err := insertKey(ctx, tx, scope, made, row.UserID, secret); err != nil {

@@ -139,7 +139,7 @@ func (a *Store) EndToken(ctx context.Context, from domain.Origin, token domain.S
 }
 
 const authenticate = `
-SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id, t.of_program,
+SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, COALESCE(k.is_documents_only, false) AS documents_only, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id, t.of_program,
        c.company_id, c.external_id, c.name, c.billing_day, c.time_zone, c.country_code,
        visible.groups, visible.masked
 FROM access_tokens t
@@ -157,16 +157,17 @@ WHERE t.company_id = $1 AND t.token_hash = $2 AND t.expires_at > $3 AND t.revoke
 
 // CallerRow is a caller as authenticating statements select it.
 type CallerRow struct {
-	UserID      int64
-	Email       string
-	Permissions pq.StringArray
-	Scopes      pq.StringArray
-	KeyScopes   pq.StringArray
-	ExpiresAt   time.Time
-	AccessKeyID string
-	OfProgram   bool
-	Groups      pq.Int64Array
-	Masked      pq.Int64Array
+	UserID        int64
+	Email         string
+	Permissions   pq.StringArray
+	Scopes        pq.StringArray
+	KeyScopes     pq.StringArray
+	DocumentsOnly bool
+	ExpiresAt     time.Time
+	AccessKeyID   string
+	OfProgram     bool
+	Groups        pq.Int64Array
+	Masked        pq.Int64Array
 	domain.Company
 }
 
@@ -197,6 +198,6 @@ func (r *CallerRow) Caller(hash []byte) *domain.Caller {
 	return &domain.Caller{
 		UserID: r.UserID, Email: r.Email, Company: &r.Company, Permissions: held,
 		Scope:       domain.Scope{Company: r.CompanyID, Groups: r.Groups, Masked: r.Masked, Billing: &billing},
-		AccessKeyID: r.AccessKeyID, OfProgram: r.OfProgram || r.AccessKeyID != "", Credential: credential.FormatHash(hash), ExpiresAt: r.ExpiresAt,
+		AccessKeyID: r.AccessKeyID, DocumentsOnly: r.DocumentsOnly, OfProgram: r.OfProgram || r.AccessKeyID != "", Credential: credential.FormatHash(hash), ExpiresAt: r.ExpiresAt,
 	}
 }

@@ -258,6 +258,29 @@ func (ec *executionContext) fieldContext_AccessKey_scopes(_ context.Context, fie
 	return graphql.NewScalarFieldContext("AccessKey", field, false, false, errors.New("field of type Permission does not have child fields"))
 }
 
+func (ec *executionContext) _AccessKey_isDocumentsOnly(ctx context.Context, field graphql.CollectedField, obj *domain.AccessKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AccessKey_isDocumentsOnly(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DocumentsOnly, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AccessKey_isDocumentsOnly(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AccessKey", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _AccessKey_createdAt(ctx context.Context, field graphql.CollectedField, obj *domain.AccessKey) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1711,8 +1734,11 @@ func (ec *executionContext) unmarshalInputCreateAccessKeyInput(ctx context.Conte
 	if _, present := asMap["purpose"]; !present {
 		asMap["purpose"] = ""
 	}
+	if _, present := asMap["isDocumentsOnly"]; !present {
+		asMap["isDocumentsOnly"] = false
+	}
 
-	fieldsInOrder := [...]string{"userEmail", "scope", "lifetimeDays", "name", "purpose"}
+	fieldsInOrder := [...]string{"userEmail", "scope", "lifetimeDays", "name", "purpose", "isDocumentsOnly"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1754,6 +1780,13 @@ func (ec *executionContext) unmarshalInputCreateAccessKeyInput(ctx context.Conte
 				return it, err
 			}
 			it.Purpose = data
+		case "isDocumentsOnly":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDocumentsOnly"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsDocumentsOnly = data
 		}
 	}
 	return it, nil
@@ -1855,7 +1888,7 @@ func (ec *executionContext) unmarshalInputEditAccessKeyInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"accessKeyId", "name", "purpose"}
+	fieldsInOrder := [...]string{"accessKeyId", "name", "purpose", "isDocumentsOnly"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1883,6 +1916,13 @@ func (ec *executionContext) unmarshalInputEditAccessKeyInput(ctx context.Context
 				return it, err
 			}
 			it.Purpose = graphql.OmittableOf(data)
+		case "isDocumentsOnly":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDocumentsOnly"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsDocumentsOnly = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2273,6 +2313,11 @@ func (ec *executionContext) _AccessKey(ctx context.Context, sel ast.SelectionSet
 			}
 		case "scopes":
 			out.Values[i] = ec._AccessKey_scopes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "isDocumentsOnly":
+			out.Values[i] = ec._AccessKey_isDocumentsOnly(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

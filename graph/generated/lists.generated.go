@@ -35,7 +35,7 @@ func (ec *executionContext) unmarshalInputAccessKeyFilter(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "accessKeyId", "name", "purpose", "rotatedFrom", "userEmail", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"}
+	fieldsInOrder := [...]string{"and", "or", "not", "accessKeyId", "name", "purpose", "rotatedFrom", "userEmail", "isDocumentsOnly", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -99,6 +99,13 @@ func (ec *executionContext) unmarshalInputAccessKeyFilter(ctx context.Context, o
 				return it, err
 			}
 			it["userEmail"] = data
+		case "isDocumentsOnly":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDocumentsOnly"))
+			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isDocumentsOnly"] = data
 		case "createdAt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
 			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)

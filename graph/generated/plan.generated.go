@@ -466,6 +466,16 @@ func (e *executableSchema) planAccessKey() *plan.Object {
 				},
 				Shape: plan.Leaves(true, true, appendNPermission2simgraphᚋdomainᚐPermission),
 			},
+			"isDocumentsOnly": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKey_isDocumentsOnly(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AccessKey)
+					return appendNBoolean2bool(b, obj.DocumentsOnly)
+				},
+			},
 			"createdAt": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12659,6 +12669,10 @@ func appendNPermission2simgraphᚋdomainᚐPermission(b []byte, v domain.Permiss
 	return plan.AppendString(b, string(v)), true
 }
 
+func appendNBoolean2bool(b []byte, v bool) ([]byte, bool) {
+	return plan.AppendBoolean(b, v), true
+}
+
 func appendNDateTime2timeᚐTime(b []byte, v time.Time) ([]byte, bool) {
 	return scalar.AppendDateTime(b, v), true
 }
@@ -12692,10 +12706,6 @@ func appendNAlertBoundary2simgraphᚋdomainᚐBoundary(b []byte, v domain.Bounda
 
 func appendNBigInt2int64(b []byte, v int64) ([]byte, bool) {
 	return scalar.AppendBigInt(b, v), true
-}
-
-func appendNBoolean2bool(b []byte, v bool) ([]byte, bool) {
-	return plan.AppendBoolean(b, v), true
 }
 
 func appendNAlertReason2simgraphᚋdomainᚐAlertReason(b []byte, v domain.AlertReason) ([]byte, bool) {

@@ -74,17 +74,18 @@ type DirectiveRoot struct {
 
 type ComplexityRoot struct {
 	AccessKey struct {
-		AccessKeyID func(childComplexity int) int
-		CreatedAt   func(childComplexity int) int
-		ExpiresAt   func(childComplexity int) int
-		ID          func(childComplexity int) int
-		LastUsedAt  func(childComplexity int) int
-		Name        func(childComplexity int) int
-		Purpose     func(childComplexity int) int
-		RevokedAt   func(childComplexity int) int
-		RotatedFrom func(childComplexity int) int
-		Scopes      func(childComplexity int) int
-		UserEmail   func(childComplexity int) int
+		AccessKeyID   func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		DocumentsOnly func(childComplexity int) int
+		ExpiresAt     func(childComplexity int) int
+		ID            func(childComplexity int) int
+		LastUsedAt    func(childComplexity int) int
+		Name          func(childComplexity int) int
+		Purpose       func(childComplexity int) int
+		RevokedAt     func(childComplexity int) int
+		RotatedFrom   func(childComplexity int) int
+		Scopes        func(childComplexity int) int
+		UserEmail     func(childComplexity int) int
 	}
 
 	AccessKeyConnection struct {
@@ -1767,6 +1768,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AccessKey.CreatedAt(childComplexity), true
+	case "AccessKey.isDocumentsOnly":
+		if e.ComplexityRoot.AccessKey.DocumentsOnly == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKey.DocumentsOnly(childComplexity), true
 	case "AccessKey.expiresAt":
 		if e.ComplexityRoot.AccessKey.ExpiresAt == nil {
 			break
@@ -9300,7 +9307,10 @@ extend type Mutation {
   deleteUser(input: DeleteUserInput!): DeleteUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Makes an access key of a user. The secret is shown in this answer only."
   createAccessKey(input: CreateAccessKeyInput!): CreateAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
-  "Changes what an access key is called."
+  """
+  Changes what an access key is called, and whether it is limited to trusted documents: within five seconds for its tokens too.
+  A caller that is limited itself cannot lift the limit. FORBIDDEN for users of groups.
+  """
   editAccessKey(input: EditAccessKeyInput!): EditAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
   """
   Makes a key that takes over from another: of the same user, name, purpose and permissions. Both work until the old one ends, at the time that is
@@ -9386,6 +9396,8 @@ type AccessKey implements Node {
   userEmail: String!
   "The permissions that the key passes on."
   scopes: [Permission!]!
+  "Whether tokens of the key run trusted documents of the company alone on the graph. The REST paths stay open to them."
+  isDocumentsOnly: Boolean!
   "When it was made."
   createdAt: DateTime!
   "When it ends."
@@ -9448,6 +9460,8 @@ input CreateAccessKeyInput {
   name: String! = ""
   "What uses it, and what for; at most 256 characters."
   purpose: String! = ""
+  "Whether tokens of the key run trusted documents of the company alone on the graph; true for callers that are limited themselves."
+  isDocumentsOnly: Boolean! = false
 }
 
 "What an access key is called from now on. What is missing stays."
@@ -9458,6 +9472,8 @@ input EditAccessKeyInput {
   name: String
   "What uses it, and what for; at most 256 characters."
   purpose: String
+  "Whether tokens of the key run trusted documents of the company alone on the graph."
+  isDocumentsOnly: Boolean
 }
 
 "Which key is rotated, and how long the old one goes on."
@@ -11546,6 +11562,8 @@ input AccessKeyFilter {
   rotatedFrom: StringFilter
   "The e-mail address of the user."
   userEmail: StringFilter
+  "Whether tokens of the key run trusted documents of the company alone on the graph. The REST paths stay open to them."
+  isDocumentsOnly: BooleanFilter
   "When it was made."
   createdAt: DateTimeFilter
   "When it ends."
@@ -11576,6 +11594,8 @@ enum AccessKeyOrderField {
   ROTATED_FROM
   "The e-mail address of the user."
   USER_EMAIL
+  "Whether tokens of the key run trusted documents of the company alone on the graph. The REST paths stay open to them."
+  IS_DOCUMENTS_ONLY
   "When it was made."
   CREATED_AT
   "When it ends."
@@ -16349,6 +16369,8 @@ func (ec *executionContext) childFields_AccessKey(ctx context.Context, field gra
 		return ec.fieldContext_AccessKey_userEmail(ctx, field)
 	case "scopes":
 		return ec.fieldContext_AccessKey_scopes(ctx, field)
+	case "isDocumentsOnly":
+		return ec.fieldContext_AccessKey_isDocumentsOnly(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_AccessKey_createdAt(ctx, field)
 	case "expiresAt":

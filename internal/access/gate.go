@@ -84,7 +84,8 @@ func (g *Gate) StillValid(ctx context.Context) error {
 }
 
 func sameRights(a, b *domain.Caller) bool {
-	return sameItems(a.Permissions, b.Permissions) && sameItems(a.Scope.Groups, b.Scope.Groups) && sameItems(a.Scope.Masked, b.Scope.Masked)
+	return sameItems(a.Permissions, b.Permissions) && sameItems(a.Scope.Groups, b.Scope.Groups) && sameItems(a.Scope.Masked, b.Scope.Masked) &&
+		a.DocumentsOnly == b.DocumentsOnly
 }
 
 // sameItems ignores the order.

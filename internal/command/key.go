@@ -31,6 +31,8 @@ type KeyCreate struct {
 	TTL     time.Duration `default:"365d" range:"1s..3650d" help:"How long the key lives, such as 90d or 12h."`
 	Name    string        `placeholder:"NAME" help:"What the key is called."`
 	Purpose string        `placeholder:"TEXT" help:"What uses it, and what for."`
+
+	DocumentsOnly bool `help:"Limit it to trusted documents on the graph."`
 }
 
 // Help shows examples.
@@ -58,7 +60,7 @@ func (k *KeyCreate) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	key, secret, err := access.CreateKey(ctx, domain.Whole(company).By(actor("key create")), domain.KeySpec{
-		KeyLabel: domain.KeyLabel{Name: k.Name, Purpose: k.Purpose}, Email: k.User, Scopes: scopes, Lifetime: k.TTL,
+		KeyLabel: domain.KeyLabel{Name: k.Name, Purpose: k.Purpose}, Email: k.User, Scopes: scopes, Lifetime: k.TTL, DocumentsOnly: k.DocumentsOnly,
 	})
 	if err != nil {
 		return err
@@ -83,7 +85,7 @@ func (k *KeyList) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "COMPANY\tACCESS KEY\tNAME\tUSER\tCREATED\tEXPIRES\tLAST USED\tSTATE\tSCOPES")
+	_, _ = fmt.Fprintln(table, "COMPANY\tACCESS KEY\tNAME\tUSER\tCREATED\tEXPIRES\tLAST USED\tSTATE\tRUNS\tSCOPES")
 	for _, company := range all {
 		if err := writeKeys(ctx, access.New(pool), company, table); err != nil {
 			return err
@@ -125,11 +127,15 @@ func keyLine(key *domain.AccessKey, now time.Time) string {
 	if key.LastUsedAt != nil {
 		used = day(*key.LastUsedAt)
 	}
+	runs := "all"
+	if key.DocumentsOnly {
+		runs = "documents"
+	}
 	scopes := make([]string, len(key.Scopes))
 	for i, p := range key.Scopes {
 		scopes[i] = string(p)
 	}
-	return strings.Join([]string{key.AccessKeyID, name, key.UserEmail, day(key.CreatedAt), day(key.ExpiresAt), used, state, strings.Join(scopes, " ")}, "\t")
+	return strings.Join([]string{key.AccessKeyID, name, key.UserEmail, day(key.CreatedAt), day(key.ExpiresAt), used, state, runs, strings.Join(scopes, " ")}, "\t")
 }
 
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

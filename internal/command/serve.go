@@ -34,6 +34,8 @@ type Serve struct {
 
 	DemoFeed string `enum:"on,off" default:"on" help:"Whether simulated gateways report sessions of the demo company by RADIUS, with --demo, and it gets alerts on conditions, silences, a webhook, a key and an operation: on or off."`
 
+	DocumentsOnly bool `help:"Run trusted documents alone on the graph: see simgraph documents. REST paths stay open; the page sends texts, and needs another instance."`
+
 	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
 
 	Feeding
@@ -171,6 +173,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerCondition: every(evaluateEvery, v.conditions.Round),
 		workerFiles:     v.takeFiles,
 		workerUpstream:  v.synchronizing.Run,
+		workerDocuments: every(checkDocumentsEvery, v.checkDocuments),
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

@@ -35,6 +35,7 @@ import (
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/changes"
+	trusted "simgraph/internal/document"
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
 	"simgraph/internal/intake"
@@ -269,6 +270,8 @@ func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handle
 		Authenticate:           httpd.AdmitPayload(gate, v.limits),
 		StillValid:             gate.StillValid,
 		Explorer:               explorer,
+		Document:               trusted.NewLibrary(newDocuments(v.schema.pool).Text, time.Now).Find,
+		DocumentsOnly:          s.documentsOnly,
 	}
 	if v.telemetry.On() {
 		cfg.Observe = v.telemetry.Operation

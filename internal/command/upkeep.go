@@ -64,9 +64,10 @@ const (
 	workerCondition = "conditions"
 	workerFiles     = "files"
 	workerUpstream  = "upstreams"
+	workerDocuments = "documents"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream}
+var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream, workerDocuments}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

@@ -24,26 +24,27 @@ type Metrics struct {
 	registry *prometheus.Registry
 	names    names
 
-	requests       *prometheus.CounterVec
-	requestSeconds *prometheus.HistogramVec
-	inFlight       *prometheus.GaugeVec
-	operations     *prometheus.CounterVec
-	operationTime  *prometheus.HistogramVec
-	cost           *prometheus.HistogramVec
-	subscriptions  prometheus.Gauge
-	refused        *prometheus.CounterVec
-	statementTime  prometheus.Histogram
-	batch          prometheus.Histogram
-	records        *prometheus.CounterVec
-	recordTime     prometheus.Histogram
-	recordDelay    prometheus.Histogram
-	mails          *prometheus.CounterVec
-	messages       *prometheus.CounterVec
-	files          *prometheus.CounterVec
-	passes         *prometheus.CounterVec
-	workerFailures *prometheus.CounterVec
-	ledgerUpkeeps  prometheus.Counter
-	reads          *prometheus.CounterVec
+	requests        *prometheus.CounterVec
+	requestSeconds  *prometheus.HistogramVec
+	inFlight        *prometheus.GaugeVec
+	operations      *prometheus.CounterVec
+	operationTime   *prometheus.HistogramVec
+	cost            *prometheus.HistogramVec
+	subscriptions   prometheus.Gauge
+	refused         *prometheus.CounterVec
+	statementTime   prometheus.Histogram
+	batch           prometheus.Histogram
+	records         *prometheus.CounterVec
+	recordTime      prometheus.Histogram
+	recordDelay     prometheus.Histogram
+	mails           *prometheus.CounterVec
+	messages        *prometheus.CounterVec
+	files           *prometheus.CounterVec
+	passes          *prometheus.CounterVec
+	workerFailures  *prometheus.CounterVec
+	ledgerUpkeeps   prometheus.Counter
+	reads           *prometheus.CounterVec
+	brokenDocuments prometheus.Gauge
 }
 
 var (
@@ -78,11 +79,12 @@ func NewMetrics(version string) *Metrics {
 		passes:         counters("upstream_passes_total", "Passes of upstreams by how they ended: synced, swept where all of the account was read, failed, or stopped.", "result"),
 		workerFailures: counters("worker_failures_total", "How often a worker failed and was started again.",
 			"worker"),
-		ledgerUpkeeps: counter("ledger_upkeeps_total", "How often the months of the usage ledger were looked after."),
-		reads:         counters("reads_total", "Queries by where they ran: standby, primary, or again for those that failed on a standby.", "server"),
+		ledgerUpkeeps:   counter("ledger_upkeeps_total", "How often the months of the usage ledger were looked after."),
+		reads:           counters("reads_total", "Queries by where they ran: standby, primary, or again for those that failed on a standby.", "server"),
+		brokenDocuments: gauge("documents_broken", "Trusted documents that the schema of this version refuses, of all companies."),
 	}
 	m.registry.MustRegister(m.requests, m.requestSeconds, m.inFlight, m.operations, m.operationTime, m.cost, m.subscriptions, m.refused,
-		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.messages, m.files, m.passes, m.workerFailures, m.ledgerUpkeeps, m.reads,
+		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.messages, m.files, m.passes, m.workerFailures, m.ledgerUpkeeps, m.reads, m.brokenDocuments,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := gauges("build_info", "1, labelled with the version.", "version")
 	build.WithLabelValues(version).Set(1)
@@ -128,6 +130,13 @@ func (m *Metrics) Begin(limits, mailResults, webhookResults, fileResults, passRe
 		domain.UsageAccepted, domain.UsageDuplicate, domain.UsageQuarantined, domain.UsageConflict, domain.UsageRejected,
 	} {
 		m.records.WithLabelValues(string(status))
+	}
+}
+
+// BrokenDocuments takes how many trusted documents do not run.
+func (m *Metrics) BrokenDocuments(n int) {
+	if m != nil {
+		m.brokenDocuments.Set(float64(n))
 	}
 }
 

@@ -93,7 +93,7 @@ var leaves = map[string]kind{
 	"/alerts/{id}.id": alertID, "/alerts/recipients/{id}.id": recipientID,
 
 	"nickname": harmless, "/subscriber-groups/{subscriberGroupId}.name": harmless,
-	"CreateAccessKeyInput.name": harmless, "EditAccessKeyInput.name": harmless, "purpose": harmless, "oldEndsAt": harmless,
+	"CreateAccessKeyInput.name": harmless, "EditAccessKeyInput.name": harmless, "purpose": harmless, "oldEndsAt": harmless, "isDocumentsOnly": harmless,
 	"ruleType": harmless, "lowerThreshold": harmless, "upperThreshold": harmless, "lifetimeDays": harmless,
 
 	// What a new record is called is no identifier yet, and operators are shared by all companies.
@@ -224,7 +224,7 @@ var attributes = map[string]func(part, values) any{
 	"sourceName": func(_ part, v values) any { return v[senderName] }, "msisdn": func(p part, _ values) any { return p.subscriberID(1) },
 	"upstreamId": func(_ part, v values) any { return v[upstreamID] }, "UpstreamFilter.name": func(p part, _ values) any { return p.sender() },
 	"UpstreamFilter.sourceName": func(p part, _ values) any { return p.sender() + "-usage" }, "baseUrl": nil, "lastSyncedAt": nil, "lastSweptAt": nil, "failedAt": nil,
-	"purpose": nil, "rotatedFrom": nil, "createdAt": nil, "createdBy": nil, "expiresAt": nil, "revokedAt": nil, "lastUsedAt": nil, "isDisabled": nil,
+	"purpose": nil, "isDocumentsOnly": nil, "rotatedFrom": nil, "createdAt": nil, "createdBy": nil, "expiresAt": nil, "revokedAt": nil, "lastUsedAt": nil, "isDisabled": nil,
 	"requestedAt": nil, "changedAt": nil, "completeUntil": nil, "lagSeconds": nil, "reason": nil, "requests": nil, "firstAt": nil, "lastAt": nil,
 	"isTariffHidden": nil, "isDryRun": nil, "errorPolicy": nil, "undoOf": nil, "changed": nil, "failed": nil, "startedAt": nil,
 	"position": nil, "line": nil, "outcome": nil, "code": nil, "message": nil, "suppressedSince": nil, "suppressedReason": nil, "isEnded": nil, "startsAt": nil, "endsAt": nil,

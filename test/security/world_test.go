@@ -31,6 +31,7 @@ import (
 	"simgraph/db/condition"
 	"simgraph/db/dbtest"
 	"simgraph/db/delivery"
+	documents "simgraph/db/document"
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
@@ -45,6 +46,7 @@ import (
 	rules "simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	conditions "simgraph/domain/condition"
+	trusted "simgraph/domain/document"
 	silences "simgraph/domain/silence"
 	"simgraph/domain/source"
 	"simgraph/domain/upstream"
@@ -53,9 +55,11 @@ import (
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/bundle"
+	library "simgraph/internal/document"
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
 	"simgraph/internal/intake"
+	"simgraph/internal/limit"
 	"simgraph/internal/problem"
 	"simgraph/internal/profile"
 	"simgraph/internal/seal"
@@ -87,6 +91,8 @@ type world struct {
 	oauth  *access.OAuth
 	// operations are run by operateAll.
 	operations *bulk.Store
+	// documents are those that the engine trusts.
+	documents *documents.Store
 	// intake reads what sources send.
 	intake *intake.Intake
 	// statements is how many the service sent to the database.
@@ -320,8 +326,12 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	graph := resolvers.New(w.ports, clock)
 	limits := transport.DefaultLimits()
 	limits.Limits = guard.Unlimited()
-	engine := transport.New(graph.Schema(), transport.Config{
-		Log: log, Limits: limits, Present: resolvers.Present, PerResponse: graph.WithLoaders,
+	var engine *transport.Server
+	w.documents = documents.New(w.pool, documents.Options{Check: func(text string) (trusted.Checked, error) { return engine.Inspect(text) }, Now: clock})
+	engine = transport.New(graph.Schema(), transport.Config{
+		Document: library.NewLibrary(w.documents.Text, time.Now).Find, DocumentsOnly: library.Only,
+		Authenticate: httpd.AdmitPayload(gate, limit.New(limit.Config{})),
+		Log:          log, Limits: limits, Present: resolvers.Present, PerResponse: graph.WithLoaders,
 		AfterRootMutationField: resolvers.ForgetLoaded, StillValid: gate.StillValid,
 		Explorer: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, thePage) }),
 	})

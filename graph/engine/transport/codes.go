@@ -22,6 +22,11 @@ const (
 	CodeThrottled        = problem.Throttled
 	CodeInternal         = problem.Internal
 	CodePersisted        = "PERSISTED_QUERY_NOT_SUPPORTED"
+	// CodeDocumentNotFound refuses the id of no trusted document that the caller may run.
+	CodeDocumentNotFound = "DOCUMENT_NOT_FOUND"
+	// CodeDocumentRequired refuses a text of a caller, or on an instance, that runs trusted
+	// documents alone.
+	CodeDocumentRequired = "DOCUMENT_REQUIRED"
 	CodeSubscriptions    = "TOO_MANY_SUBSCRIPTIONS"
 	CodeInvalidParameter = string(domain.KindInvalid)
 	CodeInvalidBody      = problem.InvalidBody

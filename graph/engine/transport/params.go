@@ -57,6 +57,9 @@ func decodeRequest(body []byte) (*request, error) {
 	if r.query, err = parameter[string](object, "query", "string"); err != nil {
 		return nil, err
 	}
+	if r.documentID, err = parameter[string](object, "documentId", "string"); err != nil {
+		return nil, err
+	}
 	if r.operationName, err = parameter[string](object, "operationName", "string"); err != nil {
 		return nil, err
 	}
@@ -79,8 +82,11 @@ func parameter[T any](object map[string]any, name, kind string) (T, error) {
 }
 
 func (r *request) complete() error {
-	if r.query == "" && r.extensions["persistedQuery"] == nil {
-		return errors.New("query must be given")
+	switch {
+	case r.query != "" && r.documentID != "":
+		return errors.New("query and documentId must not be given together")
+	case r.query == "" && r.documentID == "" && r.extensions["persistedQuery"] == nil:
+		return errors.New("query or documentId must be given")
 	}
 	return nil
 }
@@ -114,12 +120,12 @@ func queryRequest(rawQuery string) (*request, error) {
 	if err != nil {
 		return nil, errors.New("the query string is malformed")
 	}
-	for _, name := range []string{"query", "operationName", "variables", "extensions"} {
+	for _, name := range []string{"query", "documentId", "operationName", "variables", "extensions"} {
 		if len(values[name]) > 1 {
 			return nil, fmt.Errorf("%s is given twice", name)
 		}
 	}
-	r := &request{query: values.Get("query"), operationName: values.Get("operationName")}
+	r := &request{query: values.Get("query"), documentID: values.Get("documentId"), operationName: values.Get("operationName")}
 	if r.variables, err = objectParameter(values, "variables"); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 // request is what a client sends, whatever it came over.
 type request struct {
 	query         string
+	documentID    string
 	operationName string
 	variables     map[string]any
 	extensions    map[string]any
@@ -37,18 +38,19 @@ type call struct {
 
 // find returns the operation that a request means.
 func (s *Server) find(ctx context.Context, r *request) (*operation, gqlerror.List) {
-	op, errs := s.lookup(r)
+	op, errs := s.lookup(ctx, r)
 	if len(errs) > 0 {
 		s.observeRefused(ctx, nil, errs)
 	}
 	return op, errs
 }
 
-func (s *Server) lookup(r *request) (*operation, gqlerror.List) {
-	if r.query == "" && r.extensions["persistedQuery"] != nil {
-		return nil, gqlerror.List{coded(CodePersisted, "PersistedQueryNotSupported")}
+func (s *Server) lookup(ctx context.Context, r *request) (*operation, gqlerror.List) {
+	text, fault := s.text(ctx, r)
+	if fault != nil {
+		return nil, gqlerror.List{fault}
 	}
-	doc, errs := s.document(r.query)
+	doc, errs := s.document(text)
 	if len(errs) > 0 {
 		return nil, errs
 	}

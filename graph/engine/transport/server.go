@@ -57,6 +57,12 @@ type Config struct {
 	// BeforeEvent, unless nil, is called for every event of a subscription, before it
 	// is sent.
 	BeforeEvent func(ctx context.Context)
+	// Document returns the text of the trusted document with that SHA-256, in 64 lower-case
+	// hexadecimal digits, that the caller of ctx may run; "" for none. Nil knows none.
+	Document func(ctx context.Context, hash string) (string, error)
+	// DocumentsOnly, unless nil, reports that the caller of ctx may run trusted documents
+	// alone.
+	DocumentsOnly func(ctx context.Context) bool
 	// Explorer answers GET requests that want text/html; nil means 406.
 	Explorer http.Handler
 	// Authenticate admits a WebSocket by the payload of its connection_init

@@ -119,6 +119,8 @@ type CreateAccessKeyInput struct {
 	Name string `json:"name"`
 	// What uses it, and what for; at most 256 characters.
 	Purpose string `json:"purpose"`
+	// Whether tokens of the key run trusted documents of the company alone on the graph; true for callers that are limited themselves.
+	IsDocumentsOnly bool `json:"isDocumentsOnly"`
 }
 
 // Which alert to make.
@@ -383,6 +385,8 @@ type EditAccessKeyInput struct {
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
 	// What uses it, and what for; at most 256 characters.
 	Purpose graphql.Omittable[*string] `json:"purpose,omitempty"`
+	// Whether tokens of the key run trusted documents of the company alone on the graph.
+	IsDocumentsOnly graphql.Omittable[*bool] `json:"isDocumentsOnly,omitempty"`
 }
 
 // Which alert to edit, and how. What is missing stays as it is.
@@ -1094,6 +1098,8 @@ const (
 	AccessKeyOrderFieldRotatedFrom AccessKeyOrderField = "ROTATED_FROM"
 	// The e-mail address of the user.
 	AccessKeyOrderFieldUserEmail AccessKeyOrderField = "USER_EMAIL"
+	// Whether tokens of the key run trusted documents of the company alone on the graph. The REST paths stay open to them.
+	AccessKeyOrderFieldIsDocumentsOnly AccessKeyOrderField = "IS_DOCUMENTS_ONLY"
 	// When it was made.
 	AccessKeyOrderFieldCreatedAt AccessKeyOrderField = "CREATED_AT"
 	// When it ends.
@@ -1110,6 +1116,7 @@ var AllAccessKeyOrderField = []AccessKeyOrderField{
 	AccessKeyOrderFieldPurpose,
 	AccessKeyOrderFieldRotatedFrom,
 	AccessKeyOrderFieldUserEmail,
+	AccessKeyOrderFieldIsDocumentsOnly,
 	AccessKeyOrderFieldCreatedAt,
 	AccessKeyOrderFieldExpiresAt,
 	AccessKeyOrderFieldRevokedAt,
@@ -1118,7 +1125,7 @@ var AllAccessKeyOrderField = []AccessKeyOrderField{
 
 func (e AccessKeyOrderField) IsValid() bool {
 	switch e {
-	case AccessKeyOrderFieldAccessKeyID, AccessKeyOrderFieldName, AccessKeyOrderFieldPurpose, AccessKeyOrderFieldRotatedFrom, AccessKeyOrderFieldUserEmail, AccessKeyOrderFieldCreatedAt, AccessKeyOrderFieldExpiresAt, AccessKeyOrderFieldRevokedAt, AccessKeyOrderFieldLastUsedAt:
+	case AccessKeyOrderFieldAccessKeyID, AccessKeyOrderFieldName, AccessKeyOrderFieldPurpose, AccessKeyOrderFieldRotatedFrom, AccessKeyOrderFieldUserEmail, AccessKeyOrderFieldIsDocumentsOnly, AccessKeyOrderFieldCreatedAt, AccessKeyOrderFieldExpiresAt, AccessKeyOrderFieldRevokedAt, AccessKeyOrderFieldLastUsedAt:
 		return true
 	}
 	return false

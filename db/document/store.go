@@ -1,0 +1,234 @@
+// Package document keeps trusted documents: see domain/document.
+package document
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/document"
+	"simgraph/domain/query"
+)
+
+// Options are what a Store needs beside its pool.
+type Options struct {
+	// Check reads a text by the schema.
+	Check document.Check
+	// Now is the clock.
+	Now func() time.Time
+	// Most is how many documents a company may have; document.MaxDocuments when 0.
+	Most int
+}
+
+// Store keeps trusted documents in PostgreSQL.
+type Store struct {
+	pool *sqlx.DB
+	Options
+}
+
+var _ document.Documents = (*Store)(nil)
+
+// New returns the store on the pool.
+func New(pool *sqlx.DB, options Options) *Store {
+	if options.Most == 0 {
+		options.Most = document.MaxDocuments
+	}
+	return &Store{pool, options}
+}
+
+func wholeOnly(scope domain.Scope) error { return pg.WholeCompanyOnly(scope, "trusted documents") }
+
+func noDocument(id string) error { return domain.NotFound("documentId", "trusted document", id) }
+
+const (
+	documentColumns = `d.document_id, d.name, d.kind, d.body AS text, d.cost, d.created_by, d.created_at`
+	fromDocuments   = `
+FROM trusted_documents d
+WHERE d.company_id = $1`
+	selectDocuments = `SELECT ` + documentColumns + fromDocuments
+	findDocuments   = selectDocuments + ` AND d.document_id = ANY($2)`
+	documentByID    = selectDocuments + ` AND d.document_id = $2`
+	documentsAfter  = selectDocuments + ` AND d.document_id > $2 ORDER BY d.document_id LIMIT $3`
+	countDocuments  = `SELECT count(*)` + fromDocuments
+	textByID        = `SELECT d.body` + fromDocuments + ` AND d.document_id = $2`
+)
+
+// table is the list of document.Fields.
+var table = keyset.Table{
+	Key: query.Field{Name: "documentId"}, Order: keyset.Newest("createdAt"), Select: documentColumns, From: fromDocuments,
+	Columns: map[string]keyset.Column{
+		"documentId": {SQL: "d.document_id"}, "name": {SQL: "d.name"}, "kind": {SQL: "d.kind"},
+		"createdBy": {SQL: "d.created_by"}, "createdAt": {SQL: "d.created_at"},
+	},
+}
+
+type listed struct {
+	document.Document
+	keyset.Keyed
+}
+
+// List implements document.Documents.
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (slice domain.Slice[*document.Document], err error) {
+	if err := wholeOnly(scope); err != nil {
+		return slice, err
+	}
+	return keyset.Page(ctx, s.pool, table, listing, func(r *listed) *document.Document { return &r.Document }, scope.Company)
+}
+
+// Count implements document.Documents.
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	if err := wholeOnly(scope); err != nil {
+		return 0, err
+	}
+	return table.Count(ctx, s.pool, listing, scope.Company)
+}
+
+// FindMany implements document.Documents.
+func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*document.Document, error) {
+	if err := wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	found, err := pg.SelectAll[document.Document](ctx, s.pool, findDocuments, scope.Company, pq.StringArray(ids))
+	return pg.Keyed(found, func(of *document.Document) string { return of.DocumentID }), err
+}
+
+// readAtOnce is how many documents All reads by one statement.
+const readAtOnce = 100
+
+// All implements document.Documents.
+func (s *Store) All(ctx context.Context, scope domain.Scope) iter.Seq2[*document.Document, error] {
+	return func(yield func(*document.Document, error) bool) {
+		for after := ""; ; {
+			read, err := pg.SelectAll[document.Document](ctx, s.pool, documentsAfter, scope.Company, after, readAtOnce)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, one := range read {
+				if !yield(one, nil) {
+					return
+				}
+				after = one.DocumentID
+			}
+			if len(read) < readAtOnce {
+				return
+			}
+		}
+	}
+}
+
+const (
+	// lockDocuments orders those who add documents of a company, so that the bound holds.
+	lockDocuments  = `SELECT pg_advisory_xact_lock(hashtextextended('trusted_documents', $1))`
+	insertDocument = `
+INSERT INTO trusted_documents (company_id, document_id, name, kind, body, cost, created_by, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+)
+
+// Create implements document.Documents.
+func (s *Store) Create(ctx context.Context, scope domain.Scope, text string) (added *document.Document, isNew bool, err error) {
+	if err := wholeOnly(scope); err != nil {
+		return nil, false, err
+	}
+	checked, err := s.check(text)
+	if err != nil {
+		return nil, false, err
+	}
+	made := &document.Document{
+		DocumentID: document.IDOf(text), Name: checked.Name, Kind: checked.Kind, Text: text, Cost: int64(checked.Cost),
+		CreatedBy: author(scope), CreatedAt: pg.Moment(s.Now()),
+	}
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		added, isNew, err = s.insert(ctx, tx, scope, made)
+		return err
+	})
+	return added, isNew, err
+}
+
+func (s *Store) check(text string) (document.Checked, error) {
+	if text == "" || len(text) > document.MaxText {
+		return document.Checked{}, domain.Invalid("text", "a document has 1 to %d bytes, not %d", document.MaxText, len(text))
+	}
+	checked, err := s.Check(text)
+	if err != nil {
+		return checked, domain.Invalid("text", "%s", err)
+	}
+	return checked, nil
+}
+
+func (s *Store) insert(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, made *document.Document) (*document.Document, bool, error) {
+	if _, err := tx.ExecContext(ctx, lockDocuments, scope.Company); err != nil {
+		return nil, false, pg.Translate(err)
+	}
+	there, err := pg.SelectAll[document.Document](ctx, tx, documentByID, scope.Company, made.DocumentID)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(there) > 0 {
+		return there[0], false, nil
+	}
+	n, err := pg.Count(ctx, tx, countDocuments, scope.Company)
+	if err != nil {
+		return nil, false, err
+	}
+	if n >= s.Most {
+		return nil, false, domain.Invalid("text", "there are %d documents already: remove some that no client sends", s.Most)
+	}
+	_, err = pg.Affected(ctx, tx, insertDocument, scope.Company, made.DocumentID, made.Name, made.Kind, made.Text, made.Cost, made.CreatedBy, made.CreatedAt)
+	if err != nil {
+		return nil, false, err
+	}
+	return made, true, record(ctx, tx, scope, domain.AuditDocumentCreate, made, domain.Became("name", made.Name), domain.Became("kind", string(made.Kind)))
+}
+
+func record(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action string, of *document.Document, changes ...domain.AuditChange) error {
+	return audit.Record(ctx, tx, scope, domain.AuditEntry{Action: action, SubjectType: "TrustedDocument", SubjectID: of.DocumentID, Changes: changes})
+}
+
+// author names who acts.
+func author(scope domain.Scope) string {
+	if scope.Actor == nil {
+		return ""
+	}
+	return scope.Actor.Name
+}
+
+const removeDocument = `DELETE FROM trusted_documents WHERE company_id = $1 AND document_id = $2`
+
+// Remove implements document.Documents.
+func (s *Store) Remove(ctx context.Context, scope domain.Scope, id string) (removed *document.Document, err error) {
+	if err := wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		if removed, err = pg.GetOne[document.Document](ctx, tx, noDocument(id), documentByID+` FOR UPDATE`, scope.Company, id); err != nil {
+			return err
+		}
+		if _, err := pg.Affected(ctx, tx, removeDocument, scope.Company, id); err != nil {
+			return err
+		}
+		return record(ctx, tx, scope, domain.AuditDocumentDelete, removed, domain.Was("name", removed.Name))
+	})
+	return removed, err
+}
+
+// Text implements document.Documents.
+func (s *Store) Text(ctx context.Context, company domain.CompanyID, id string) (string, error) {
+	for _, of := range []domain.CompanyID{company, domain.Installation} {
+		found, err := pg.SelectAll[string](ctx, s.pool, textByID, of, id)
+		if err != nil {
+			return "", err
+		}
+		if len(found) > 0 {
+			return *found[0], nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,175 @@
+package document_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db"
+	"simgraph/db/audit"
+	"simgraph/db/dbtest"
+	store "simgraph/db/document"
+	"simgraph/db/fleettest"
+	"simgraph/domain"
+	"simgraph/domain/document"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
+
+// check takes what has a brace, and calls it by its second word.
+func check(text string) (document.Checked, error) {
+	if !strings.Contains(text, "{") {
+		return document.Checked{}, errors.New("the document has no operation")
+	}
+	return document.Checked{Name: strings.Fields(text)[1], Kind: document.Query, Cost: len(text)}, nil
+}
+
+func newStore(t *testing.T, most int) (*store.Store, *sqlx.DB) {
+	pool := fleettest.NewInventory(t)
+	return store.New(pool, store.Options{Check: check, Now: time.Now, Most: most}), pool
+}
+
+func create(t *testing.T, s *store.Store, scope domain.Scope, text string) *document.Document {
+	t.Helper()
+	made, isNew, err := s.Create(t.Context(), scope, text)
+	if err != nil || !isNew {
+		t.Fatal(made, isNew, err)
+	}
+	return made
+}
+
+func TestADocumentIsAddedOnceAndRemoved(t *testing.T) {
+	t.Parallel()
+	s, pool := newStore(t, 0)
+	made := create(t, s, fleettest.All, "query A { a }")
+	if made.DocumentID != document.IDOf("query A { a }") || made.Name != "A" || made.Cost != 13 || made.Kind != document.Query {
+		t.Errorf("%+v", made)
+	}
+	again, isNew, err := s.Create(t.Context(), fleettest.All, made.Text)
+	if err != nil || isNew || *again != *made {
+		t.Errorf("%+v, %v, %v", again, isNew, err)
+	}
+	found, err := s.FindMany(t.Context(), fleettest.All, []string{made.DocumentID, "other"})
+	if err != nil || len(found) != 1 || *found[made.DocumentID] != *made {
+		t.Error(found, err)
+	}
+	if removed, err := s.Remove(t.Context(), fleettest.All, made.DocumentID); err != nil || *removed != *made {
+		t.Error(removed, err)
+	}
+	if _, err := s.Remove(t.Context(), fleettest.All, made.DocumentID); !isKind(err, domain.KindNotFound) {
+		t.Error(err)
+	}
+	if text, err := s.Text(t.Context(), fleettest.All.Company, made.DocumentID); err != nil || text != "" {
+		t.Error(text, err)
+	}
+	var actions []string
+	for entry, err := range audit.NewLog(pool).All(t.Context(), fleettest.All, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.SubjectType == "TrustedDocument" {
+			actions = append(actions, entry.Action)
+		}
+	}
+	if want := []string{domain.AuditDocumentCreate, domain.AuditDocumentDelete}; !slices.Equal(actions, want) {
+		t.Error(actions)
+	}
+}
+
+func isKind(err error, kind domain.ErrorKind) bool {
+	fault, is := domain.AsError(err)
+	return is && fault.Kind == kind
+}
+
+func TestWhatCannotRunIsNotAdded(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, 0)
+	for _, text := range []string{"", "no operation", "query A {" + strings.Repeat("x", document.MaxText) + "}"} {
+		if _, _, err := s.Create(t.Context(), fleettest.All, text); !isKind(err, domain.KindInvalid) {
+			t.Errorf("%.20s: %v", text, err)
+		}
+	}
+	if n, err := s.Count(t.Context(), fleettest.All, domain.Listing{}); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+}
+
+func TestACompanyRunsItsOwnDocumentsAndThoseOfAll(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, 0)
+	other := domain.Whole(fleettest.All.Company + 1)
+	own, foreign, shared := create(t, s, fleettest.All, "query A { a }"), create(t, s, other, "query B { b }"), create(t, s, domain.Whole(domain.Installation), "query C { c }")
+	for id, want := range map[string]string{own.DocumentID: own.Text, foreign.DocumentID: "", shared.DocumentID: shared.Text, "other": ""} {
+		if got, err := s.Text(t.Context(), fleettest.All.Company, id); err != nil || got != want {
+			t.Errorf("%s: %q, %v", id, got, err)
+		}
+	}
+	listed, err := s.List(t.Context(), fleettest.All, domain.Listing{Page: domain.Page{Limit: 10}})
+	if err != nil || len(listed.Items) != 1 || *listed.Items[0] != *own {
+		t.Error(listed, err)
+	}
+	if _, err := s.Remove(t.Context(), fleettest.All, foreign.DocumentID); !isKind(err, domain.KindNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestUsersOfGroupsSeeNoDocuments(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, 0)
+	scope := domain.Scope{Company: fleettest.All.Company, Groups: []int64{1}}
+	_, errList := s.List(t.Context(), scope, domain.Listing{})
+	_, errCount := s.Count(t.Context(), scope, domain.Listing{})
+	_, errFind := s.FindMany(t.Context(), scope, []string{"x"})
+	_, _, errCreate := s.Create(t.Context(), scope, "query A { a }")
+	_, errRemove := s.Remove(t.Context(), scope, "x")
+	for _, err := range []error{errList, errCount, errFind, errCreate, errRemove} {
+		if !isKind(err, domain.KindForbidden) {
+			t.Error(err)
+		}
+	}
+}
+
+// Several who add at a time do not pass the bound together.
+func TestACompanyHasABoundedNumberOfDocuments(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, 3)
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			if _, _, err := s.Create(t.Context(), fleettest.All, fmt.Sprintf("query A%d { a }", i)); err != nil && !isKind(err, domain.KindInvalid) {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if n, err := s.Count(t.Context(), fleettest.All, domain.Listing{}); n != 3 || err != nil {
+		t.Error(n, err)
+	}
+	create(t, s, domain.Whole(domain.Installation), "query A { a }")
+}
+
+func TestAllReadsOverTheEndOfAPage(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, 0)
+	want := map[string]bool{}
+	for i := range 203 {
+		want[create(t, s, fleettest.All, fmt.Sprintf("query A%d { a }", i)).DocumentID] = true
+	}
+	before := ""
+	for one, err := range s.All(t.Context(), fleettest.All) {
+		if err != nil || one.DocumentID <= before || !want[one.DocumentID] {
+			t.Fatal(one, err)
+		}
+		before = one.DocumentID
+		delete(want, before)
+	}
+	if len(want) > 0 {
+		t.Errorf("%d are missing", len(want))
+	}
+}

@@ -1,0 +1,303 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/companies"
+	store "simgraph/db/document"
+	"simgraph/domain"
+	"simgraph/domain/document"
+	"simgraph/graph/engine/transport"
+	trusted "simgraph/internal/document"
+	"simgraph/resolvers"
+)
+
+// Documents groups the commands about trusted documents.
+type Documents struct {
+	Add    DocumentsAdd    `cmd:"" help:"Add the documents of a manifest."`
+	List   DocumentsList   `cmd:"" help:"List the trusted documents of a company, or of all."`
+	Remove DocumentsRemove `cmd:"" help:"Remove trusted documents."`
+	Check  DocumentsCheck  `cmd:"" help:"Check a manifest, or all trusted documents, by the schema of this version."`
+}
+
+// documentsOf says whose the documents are.
+type documentsOf struct {
+	Company      string `placeholder:"ID" xor:"of" help:"The company; may be left out when there is one."`
+	AllCompanies bool   `xor:"of" help:"The documents are for all companies."`
+}
+
+func (d *documentsOf) scope(ctx context.Context, pool *sqlx.DB, command string) (domain.Scope, error) {
+	if d.AllCompanies {
+		return domain.Whole(domain.Installation).By(actor(command)), nil
+	}
+	company, err := OneCompany(ctx, companies.New(pool), d.Company)
+	if err != nil {
+		return domain.Scope{}, err
+	}
+	return domain.Whole(company.CompanyID).By(actor(command)), nil
+}
+
+// DocumentsAdd adds the documents of a manifest.
+type DocumentsAdd struct {
+	File string `arg:"" placeholder:"FILE" help:"The manifest: of Apollo's generate-persisted-query-manifest, or of graphql-codegen's persistedDocuments; - is standard input."`
+	documentsOf
+}
+
+// Help shows examples.
+func (DocumentsAdd) Help() string {
+	return `Examples:
+
+	simgraph documents add persisted-query-manifest.json --company acme
+	simgraph documents add persisted-documents.json --all-companies
+
+The documents are checked first: nothing is added when the schema refuses one.
+Those that are there already stay as they are.`
+}
+
+// Run checks all documents of the manifest, and then adds them.
+func (d *DocumentsAdd) Run(ctx context.Context, env *Env) error {
+	all, err := checkedManifest(env, d.File)
+	if err != nil {
+		return err
+	}
+	pool, done, err := env.Open(ctx, "documents add")
+	if err != nil {
+		return err
+	}
+	defer done()
+	scope, err := d.scope(ctx, pool, "documents add")
+	if err != nil {
+		return err
+	}
+	documents, added := newDocuments(pool), 0
+	for _, one := range all {
+		_, isNew, err := documents.Create(ctx, scope, one.Text)
+		if err != nil {
+			return fmt.Errorf("%s: %w (%d were added before)", one.Name, err, added)
+		}
+		if isNew {
+			added++
+		}
+	}
+	env.printf("%d documents added, %d were there\n", added, len(all)-added)
+	return nil
+}
+
+// newDocuments returns the store of trusted documents.
+func newDocuments(pool *sqlx.DB) *store.Store {
+	return store.New(pool, store.Options{Check: checkDocument, Now: time.Now})
+}
+
+// inspector reads documents by the schema of this version, without a database.
+var inspector = sync.OnceValue(func() *transport.Server {
+	return transport.New(resolvers.New(resolvers.Ports{}, nil).Schema(), transport.Config{})
+})
+
+func checkDocument(text string) (document.Checked, error) { return inspector().Inspect(text) }
+
+// checkedManifest reads a manifest, and prints the documents that the schema refuses.
+func checkedManifest(env *Env, name string) ([]trusted.Listed, error) {
+	data, err := readManifest(env, name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := trusted.ReadManifest(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	refused := 0
+	for _, one := range all {
+		if _, err := checkDocument(one.Text); err != nil {
+			refused++
+			env.printf("%s: %s\n", one.Name, OneLine(err))
+		}
+	}
+	if refused > 0 {
+		return nil, fmt.Errorf("the schema of this version refuses %d of %d documents", refused, len(all))
+	}
+	return all, nil
+}
+
+func readManifest(env *Env, name string) (data []byte, err error) {
+	in := env.Stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	return io.ReadAll(io.LimitReader(in, trusted.MaxManifest+1))
+}
+
+// DocumentsList lists trusted documents.
+type DocumentsList struct {
+	Company string `placeholder:"ID" help:"The company; all when left out, and the documents for all companies."`
+}
+
+// Run lists the documents by company.
+func (d *DocumentsList) Run(ctx context.Context, env *Env) error {
+	pool, done, err := env.Open(ctx, "documents list")
+	if err != nil {
+		return err
+	}
+	defer done()
+	table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "COMPANY\tDOCUMENT\tNAME\tKIND\tCOST\tADDED\tBY")
+	err = eachDocument(ctx, pool, d.Company, func(company string, one *document.Document) {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", company, one.DocumentID, operationName(one), one.Kind, one.Cost, day(one.CreatedAt), one.CreatedBy)
+	})
+	return errors.Join(err, table.Flush())
+}
+
+// everyCompany stands for all companies in what commands print.
+const everyCompany = "(all)"
+
+// eachDocument reads the documents of a company or, for "", of all.
+func eachDocument(ctx context.Context, pool *sqlx.DB, externalID string, do func(company string, one *document.Document)) error {
+	all, err := companiesNamed(ctx, companies.New(pool), externalID)
+	if err != nil {
+		return err
+	}
+	if externalID == "" {
+		all = append([]*domain.Company{{CompanyID: domain.Installation, ExternalID: everyCompany}}, all...)
+	}
+	documents := newDocuments(pool)
+	for _, company := range all {
+		for one, err := range documents.All(ctx, domain.Whole(company.CompanyID)) {
+			if err != nil {
+				return err
+			}
+			do(company.ExternalID, one)
+		}
+	}
+	return nil
+}
+
+// operationName is the name of a document, as commands print it.
+func operationName(one *document.Document) string {
+	if one.Name == "" {
+		return "-"
+	}
+	return one.Name
+}
+
+// DocumentsRemove removes trusted documents.
+type DocumentsRemove struct {
+	IDs []string `arg:"" name:"id" help:"The ids, with or without sha256: before them."`
+	documentsOf
+}
+
+// Run removes the documents.
+func (d *DocumentsRemove) Run(ctx context.Context, env *Env) error {
+	pool, done, err := env.Open(ctx, "documents remove")
+	if err != nil {
+		return err
+	}
+	defer done()
+	scope, err := d.scope(ctx, pool, "documents remove")
+	if err != nil {
+		return err
+	}
+	documents := newDocuments(pool)
+	for _, id := range d.IDs {
+		removed, err := documents.Remove(ctx, scope, strings.TrimPrefix(id, "sha256:"))
+		if err != nil {
+			return err
+		}
+		env.printf("removed %s (%s): it ends everywhere within 5 s\n", removed.DocumentID, operationName(removed))
+	}
+	return nil
+}
+
+// DocumentsCheck checks documents by the schema.
+type DocumentsCheck struct {
+	File string `arg:"" optional:"" placeholder:"FILE" help:"The manifest, for which no database is needed; the stored documents when left out."`
+}
+
+// Help shows examples.
+func (DocumentsCheck) Help() string {
+	return `Examples:
+
+	simgraph documents check persisted-query-manifest.json
+	simgraph documents check
+
+With a file it needs no database: run it in CI. Without one it checks what is
+stored, for an upgrade. The exit status is 1 when the schema of this version
+refuses a document.`
+}
+
+// Run prints the documents that the schema refuses, and fails when there are any.
+func (d *DocumentsCheck) Run(ctx context.Context, env *Env) error {
+	if d.File != "" {
+		all, err := checkedManifest(env, d.File)
+		if err == nil {
+			env.printf("%d documents run on this version\n", len(all))
+		}
+		return err
+	}
+	pool, done, err := env.Open(ctx, "documents check")
+	if err != nil {
+		return err
+	}
+	defer done()
+	broken, checked := 0, 0
+	err = eachDocument(ctx, pool, "", func(company string, one *document.Document) {
+		checked++
+		if _, err := checkDocument(one.Text); err != nil {
+			broken++
+			env.printf("%s %s %s: %s\n", company, one.DocumentID, operationName(one), OneLine(err))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if broken > 0 {
+		return fmt.Errorf("the schema of this version refuses %d of %d documents", broken, checked)
+	}
+	env.printf("%d documents run on this version\n", checked)
+	return nil
+}
+
+const (
+	// checkDocumentsEvery is how often a server checks the trusted documents.
+	checkDocumentsEvery = time.Hour
+	// mostNamed is how many broken documents a server names in its log.
+	mostNamed = 20
+)
+
+// checkDocuments logs the trusted documents that the schema of this version refuses.
+func (v *service) checkDocuments(ctx context.Context) error {
+	broken := 0
+	err := eachDocument(ctx, v.schema.pool, "", func(company string, one *document.Document) {
+		_, err := v.engine.Inspect(one.Text)
+		if err == nil {
+			return
+		}
+		if broken++; broken <= mostNamed {
+			v.log.WarnContext(ctx, "a trusted document does not run on this version", "company", company, "document", one.DocumentID, "name", one.Name, "because", OneLine(err))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if broken > mostNamed {
+		v.log.WarnContext(ctx, "more trusted documents do not run on this version: see simgraph documents check", "documents", broken)
+	}
+	v.telemetry.Metrics.BrokenDocuments(broken)
+	return nil
+}
+
+// documentsOnly reports whether the caller of ctx runs trusted documents alone.
+func (s *Serve) documentsOnly(ctx context.Context) bool { return s.DocumentsOnly || trusted.Only(ctx) }

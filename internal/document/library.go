@@ -1,0 +1,135 @@
+// Package document finds the trusted documents that requests name, and reads the manifests
+// that build tools write of them.
+package document
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/internal/flight"
+)
+
+const (
+	// freshFor is how long a text is believed without asking the store, so that a removed
+	// document ceases everywhere within 5 s.
+	freshFor = 3 * time.Second
+	// mostBytes bounds the memory for texts.
+	mostBytes = 16 << 20
+	// overhead is what a text takes beside its bytes.
+	overhead = 256
+)
+
+// Text returns the text of a document that a company may run; "" for none.
+type Text func(ctx context.Context, company domain.CompanyID, id string) (string, error)
+
+// Library finds the texts of trusted documents. It remembers them for some seconds, so that
+// a busy client costs the store one look-up every freshFor. What is not there is not
+// remembered: a document that was added runs at once.
+type Library struct {
+	text Text
+	now  func() time.Time
+	most int
+
+	lookUps flight.Group[key, struct{}, string]
+	mu      sync.RWMutex
+	bytes   int
+	known   map[key]remembered
+}
+
+type key struct {
+	company domain.CompanyID
+	id      string
+}
+
+type remembered struct {
+	text  string
+	until time.Time
+}
+
+// NewLibrary returns the documents of a store.
+func NewLibrary(text Text, now func() time.Time) *Library {
+	l := &Library{text: text, now: now, most: mostBytes, known: map[key]remembered{}}
+	l.lookUps.Run = l.lookUp
+	return l
+}
+
+// Find returns the text of the document that the caller of ctx may run, "" for none.
+func (l *Library) Find(ctx context.Context, id string) (string, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return "", err
+	}
+	of := key{caller.Scope.Company, id}
+	if text, ok := l.believed(of); ok {
+		return text, nil
+	}
+	text, err := l.lookUps.Do(ctx, of, struct{}{})
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return "", domain.Unavailable(err)
+	}
+	return text, err
+}
+
+// Only reports that the caller of ctx is limited to trusted documents.
+func Only(ctx context.Context) bool {
+	caller, err := domain.CallerOf(ctx)
+	return err == nil && caller.DocumentsOnly
+}
+
+// believed returns the text of a document that was looked up not long ago.
+func (l *Library) believed(of key) (string, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	entry, ok := l.known[of]
+	return entry.text, ok && l.now().Before(entry.until)
+}
+
+// lookUp asks the store for a text, unless a look-up has found it since it was asked for.
+func (l *Library) lookUp(ctx context.Context, of key, calls []struct{}) []flight.Result[string] {
+	text, ok := l.believed(of)
+	var err error
+	if !ok {
+		asked := l.now()
+		if text, err = l.text(ctx, of.company, of.id); err == nil {
+			l.remember(of, text, asked)
+		}
+	}
+	return flight.Same(len(calls), text, err)
+}
+
+func (l *Library) remember(of key, text string, asked time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forget(of)
+	if text == "" {
+		return
+	}
+	if l.bytes+len(text)+overhead > l.most {
+		l.makeRoom(asked)
+	}
+	l.known[of] = remembered{text, asked.Add(freshFor)}
+	l.bytes += len(text) + overhead
+}
+
+func (l *Library) forget(of key) {
+	if entry, ok := l.known[of]; ok {
+		l.bytes -= len(entry.text) + overhead
+		delete(l.known, of)
+	}
+}
+
+// makeRoom forgets what is stale; all, when that is less than half.
+func (l *Library) makeRoom(now time.Time) {
+	for of, entry := range l.known {
+		if !now.Before(entry.until) {
+			l.forget(of)
+		}
+	}
+	if l.bytes > l.most/2 {
+		clear(l.known)
+		l.bytes = 0
+	}
+}

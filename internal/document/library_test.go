@@ -1,0 +1,112 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"simgraph/domain"
+)
+
+// shelf is a store of texts by company and id, which counts its look-ups.
+type shelf struct {
+	texts   map[key]string
+	lookUps int
+	err     error
+}
+
+func (s *shelf) text(_ context.Context, company domain.CompanyID, id string) (string, error) {
+	s.lookUps++
+	return s.texts[key{company, id}], s.err
+}
+
+func as(t *testing.T, company domain.CompanyID, limited bool) context.Context {
+	return domain.WithCaller(t.Context(), &domain.Caller{Scope: domain.Whole(company), DocumentsOnly: limited})
+}
+
+func mustFind(t *testing.T, l *Library, ctx context.Context, id, want string) {
+	t.Helper()
+	if got, err := l.Find(ctx, id); err != nil || got != want {
+		t.Fatalf("%s is %q, %v, not %q", id, got, err, want)
+	}
+}
+
+func TestARemovedDocumentCeasesInSeconds(t *testing.T) {
+	now := time.Now()
+	s := &shelf{texts: map[key]string{{1, "a"}: "{a}"}}
+	l := NewLibrary(s.text, func() time.Time { return now })
+	ctx := as(t, 1, false)
+	for range 10 {
+		mustFind(t, l, ctx, "a", "{a}")
+	}
+	if s.lookUps != 1 {
+		t.Errorf("%d look-ups", s.lookUps)
+	}
+	delete(s.texts, key{1, "a"})
+	now = now.Add(freshFor - time.Millisecond)
+	mustFind(t, l, ctx, "a", "{a}")
+	now = now.Add(time.Millisecond)
+	mustFind(t, l, ctx, "a", "")
+	s.texts[key{1, "a"}] = "{a}"
+	mustFind(t, l, ctx, "a", "{a}")
+}
+
+func TestADocumentOfAnotherCompanyIsUnknown(t *testing.T) {
+	s := &shelf{texts: map[key]string{{1, "a"}: "{a}"}}
+	l := NewLibrary(s.text, time.Now)
+	mustFind(t, l, as(t, 1, true), "a", "{a}")
+	mustFind(t, l, as(t, 2, true), "a", "")
+	if _, err := l.Find(t.Context(), "a"); err == nil {
+		t.Error("a caller that is not known runs a document")
+	}
+}
+
+func TestCallersAreLimitedByTheirKey(t *testing.T) {
+	if Only(as(t, 1, false)) || !Only(as(t, 1, true)) || Only(t.Context()) {
+		t.Error("who is limited is mistaken")
+	}
+}
+
+func TestAStoreThatFailsIsAskedAgain(t *testing.T) {
+	s := &shelf{texts: map[key]string{{1, "a"}: "{a}"}, err: errors.New("away")}
+	l := NewLibrary(s.text, time.Now)
+	if _, err := l.Find(as(t, 1, false), "a"); !errors.Is(err, s.err) {
+		t.Fatal(err)
+	}
+	s.err = nil
+	mustFind(t, l, as(t, 1, false), "a", "{a}")
+}
+
+func TestTheMemoryForTextsIsBounded(t *testing.T) {
+	s := &shelf{texts: map[key]string{}}
+	l := NewLibrary(s.text, time.Now)
+	l.most = 3 * (1000 + overhead)
+	for i := range 20 {
+		id := fmt.Sprint(i)
+		s.texts[key{1, id}] = strings.Repeat("x", 1000)
+		mustFind(t, l, as(t, 1, false), id, s.texts[key{1, id}])
+		mustFind(t, l, as(t, 1, false), "unknown "+id, "")
+		held := 0
+		for _, entry := range l.known {
+			held += len(entry.text) + overhead
+		}
+		if held != l.bytes || held > l.most {
+			t.Fatalf("%d bytes are held, %d counted", held, l.bytes)
+		}
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	s := &shelf{texts: map[key]string{{1, "a"}: "{a}"}}
+	l := NewLibrary(s.text, time.Now)
+	ctx := domain.WithCaller(b.Context(), &domain.Caller{Scope: domain.Whole(1)})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := l.Find(ctx, "a"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
