@@ -51,6 +51,30 @@ inTab('a key with a name and a purpose is rotated in four clicks: both work unti
   await revoke(newId);
 });
 
+inTab('a key is limited to trusted documents: its tokens run no text, until it is free again', async (tab) => {
+  await enter(tab, '#/users/keys');
+  await tab.getByRole('button', { name: 'New key' }).click();
+  const making = tab.getByRole('dialog', { name: 'New access key' });
+  await making.getByLabel('Name', { exact: true }).fill('App');
+  await making.getByLabel('Trusted documents only').check();
+  await making.getByRole('button', { name: 'Make the key' }).click();
+  const [id, secret] = await shown(tab);
+  await tab.getByRole('button', { name: 'Done' }).click();
+  const row = tab.getByRole('row').filter({ hasText: id });
+  await row.getByText('documents', { exact: true }).waitFor();
+  const { access_token } = await (await exchange(id, secret)).json();
+  const code = async () => (await (await fetch(`${base}/graphql`, { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${access_token}` }, body: '{"query": "{ company { name } }"}' })).json()).errors?.[0].extensions.code;
+  assert.equal(await code(), 'DOCUMENT_REQUIRED');
+  await row.getByRole('button', { name: 'Rename App' }).click();
+  const editing = tab.getByRole('dialog', { name: 'Rename App' });
+  await editing.getByLabel('Trusted documents only').uncheck();
+  await editing.getByRole('button', { name: 'Save' }).click();
+  await row.getByText('all', { exact: true }).waitFor();
+  for (let tries = 0; (await code()) && tries < 50; tries++) await new Promise((done) => setTimeout(done, 100));
+  assert.equal(await code(), undefined);
+  await revoke(id);
+});
+
 inTab('a key is renamed, and one that has ended cannot be rotated', async (tab) => {
   await enter(tab, '#/users/keys');
   const { createAccessKey } = await graph('mutation { createAccessKey(input: { userEmail: "analyst@demo.example", scope: { permissions: [VIEW_SUBSCRIBER] } }) { accessKey { accessKeyId } } }');

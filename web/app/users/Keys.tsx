@@ -16,7 +16,7 @@ import { Frame, permissionName } from './Frame';
 const query = graphql(`
   query KeyTable($first: Int, $after: String, $count: Boolean!) {
     accessKeys(first: $first, after: $after) {
-      nodes { accessKeyId name purpose rotatedFrom userEmail scopes createdAt expiresAt revokedAt lastUsedAt }
+      nodes { accessKeyId name purpose rotatedFrom userEmail scopes isDocumentsOnly createdAt expiresAt revokedAt lastUsedAt }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -65,6 +65,7 @@ export default function Keys() {
         {() => <ul className="plain-list">{scopes.map((one) => <li key={one}>{permissionName(one)}</li>)}</ul>}
       </Popover>
     ) },
+    { key: 'runs', name: 'Runs', width: 100, cell: ({ isDocumentsOnly }) => <span title={isDocumentsOnly ? 'Trusted documents alone, on the graph' : undefined}>{isDocumentsOnly ? 'documents' : 'all'}</span> },
     { key: 'used', name: 'Last used', width: 115, cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} none="never" /> },
     { key: 'ends', name: 'Ends', width: 115, cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
     { key: 'rotate', name: 'Rotate', width: 75, cell: (row) => isLive(row) && <button type="button" className="bare link" aria-label={`Rotate ${nameOf(row)}`} onClick={() => setOpen({ what: 'rotate', of: row })}>Rotate</button> },
@@ -103,12 +104,13 @@ function NewKey({ close, done }: { close: () => void; done: (key: Made) => void 
   const [days, setDays] = useState('365');
   const [name, setName] = useState('');
   const [purpose, setPurpose] = useState('');
+  const [limited, setLimited] = useState(false);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const known = data?.users?.nodes.find((one) => one.email === user);
   const possible = (known?.permissions ?? permissions).filter((one) => permissions.includes(one));
   const scopes = possible.filter((one) => !left.has(one)) as Scopes;
   const save = useDo(async () => {
-    const { createAccessKey } = await mutate(create, { input: { userEmail: user, scope: { permissions: scopes }, lifetimeDays: Number(days), name: name.trim(), purpose: purpose.trim() } });
+    const { createAccessKey } = await mutate(create, { input: { userEmail: user, scope: { permissions: scopes }, lifetimeDays: Number(days), name: name.trim(), purpose: purpose.trim(), isDocumentsOnly: limited } });
     if (createAccessKey) done({ accessKeyId: createAccessKey.accessKey.accessKeyId, secret: createAccessKey.secret });
   });
   const submit = (event: FormEvent) => {
@@ -124,7 +126,7 @@ function NewKey({ close, done }: { close: () => void; done: (key: Made) => void 
   return (
     <Dialog title="New access key" cancel={close}>
       <form className="stacked" onSubmit={submit}>
-        <Label name={name} purpose={purpose} setName={setName} setPurpose={setPurpose} />
+        <Label name={name} purpose={purpose} limited={limited} setName={setName} setPurpose={setPurpose} setLimited={setLimited} />
         <label>User
           <select value={user} onChange={(event) => { setUser(event.target.value); setLeft(new Set()); }}>
             {(data?.users?.nodes ?? [{ email, isDisabled: false }]).filter(({ isDisabled }) => !isDisabled).map(({ email }) => <option key={email} value={email}>{email}</option>)}
@@ -150,22 +152,27 @@ function NewKey({ close, done }: { close: () => void; done: (key: Made) => void 
 interface LabelProps {
   name: string;
   purpose: string;
+  /** Whether the key runs trusted documents alone. */
+  limited: boolean;
   setName: (name: string) => void;
   setPurpose: (purpose: string) => void;
+  setLimited: (limited: boolean) => void;
 }
 
-const Label = ({ name, purpose, setName, setPurpose }: LabelProps) => (
+const Label = ({ name, purpose, limited, setName, setPurpose, setLimited }: LabelProps) => (
   <>
     <label>Name<input autoFocus required maxLength={256} value={name} placeholder="Billing" onChange={(event) => setName(event.target.value)} /></label>
     <label>What uses it, and what for<input maxLength={256} value={purpose} placeholder="The nightly export of usage on reports-2" onChange={(event) => setPurpose(event.target.value)} /></label>
+    <label className="inline"><input type="checkbox" checked={limited} onChange={(event) => setLimited(event.target.checked)} />Trusted documents only</label>
   </>
 );
 
 function Rename({ of, close }: { of: Row; close: () => void }) {
   const [name, setName] = useState(of.name ?? '');
   const [purpose, setPurpose] = useState(of.purpose ?? '');
+  const [limited, setLimited] = useState(of.isDocumentsOnly);
   const save = useDo(async () => {
-    await mutate(rename, { input: { accessKeyId: of.accessKeyId, name: name.trim(), purpose: purpose.trim() } });
+    await mutate(rename, { input: { accessKeyId: of.accessKeyId, name: name.trim(), purpose: purpose.trim(), isDocumentsOnly: limited } });
     close();
   });
   const submit = (event: FormEvent) => {
@@ -175,7 +182,7 @@ function Rename({ of, close }: { of: Row; close: () => void }) {
   return (
     <Dialog title={`Rename ${nameOf(of)}`} cancel={close}>
       <form className="stacked" onSubmit={submit}>
-        <Label name={name} purpose={purpose} setName={setName} setPurpose={setPurpose} />
+        <Label name={name} purpose={purpose} limited={limited} setName={setName} setPurpose={setPurpose} setLimited={setLimited} />
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
