@@ -18,20 +18,20 @@ func (s *Server) text(ctx context.Context, r *request) (string, *gqlerror.Error)
 		}
 		return r.query, nil
 	}
-	id, unknown := r.documentID, coded(CodeDocumentNotFound, "documentId names no trusted document")
+	id, code, message := r.documentID, CodeDocumentNotFound, "documentId names no trusted document"
 	if id == "" {
-		id, unknown = r.persisted(), coded(CodePersisted, "PersistedQueryNotSupported")
+		id, code, message = r.persisted(), CodePersisted, "PersistedQueryNotSupported"
 	}
 	hash, ok := stored.ParseID(id)
 	if !ok || s.cfg.Document == nil {
-		return "", unknown
+		return "", coded(code, "%s", message)
 	}
 	text, err := s.cfg.Document(ctx, hash)
 	if err != nil {
 		return "", s.refusal(ctx, err)
 	}
 	if text == "" {
-		return "", unknown
+		return "", coded(code, "%s", message)
 	}
 	return text, nil
 }
