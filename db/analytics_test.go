@@ -42,6 +42,9 @@ func newUsageTruth(t *testing.T) *usageTruth {
 			f.pool.MustExec(`INSERT INTO subscriber_tags VALUES ($1, $2, $3)`, f.scope.Company, f.keys[id], tag)
 		}
 	}
+	f.pool.MustExec(`UPDATE subscribers SET kind = 'satellite' WHERE physical_id IN ('s1', 's2')`)
+	f.pool.MustExec(`INSERT INTO tariffs VALUES ($1, 'Fleet', 200, 'GBP')`, f.scope.Company)
+	f.pool.MustExec(`UPDATE subscribers SET tariff_name = 'Fleet' WHERE physical_id IN ('s1', 's7')`)
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 3000 {
 		started := usageNow.Add(-time.Duration(r.IntN(70*24*3600)) * time.Second)
@@ -56,6 +59,9 @@ func newUsageTruth(t *testing.T) *usageTruth {
 		}
 		if record.EndedAt.After(usageNow) {
 			record.EndedAt = record.StartedAt
+		}
+		if network := []string{"", "20810", "26201", "310260", "311480", "99999"}[n%6]; network != "" {
+			record.Report = &domain.SessionReport{IsDelta: true, VisitedNetwork: network}
 		}
 		truth.records = append(truth.records, record)
 	}
@@ -122,6 +128,7 @@ func (u *usageTruth) draw(t *rapid.T) question {
 	q := question{scope: u.scope}
 	if rapid.Bool().Draw(t, "restricted") {
 		q.scope.Groups = rapid.SampledFrom([][]int64{{1}, {2}, {1, 2}}).Draw(t, "groups")
+		q.scope.Masked = rapid.SampledFrom([][]int64{nil, {1}, {2}}).Draw(t, "masked")
 	}
 	switch kind := domain.SubjectKind(rapid.IntRange(0, 3).Draw(t, "kind")); kind {
 	case domain.CompanySubject:
@@ -141,10 +148,14 @@ func (u *usageTruth) draw(t *rapid.T) question {
 		start, end = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, rapid.IntRange(1, 20).Draw(t, "day"), 3, 0, 0, 0, time.UTC)
 	}
 	q.span, _ = domain.NewRange(start, end)
-	zone := rapid.SampledFrom([]string{"UTC", "Asia/Kolkata", "America/St_Johns", "Europe/London", "Africa/Cairo"}).Draw(t, "zone")
+	zone := rapid.SampledFrom([]string{"UTC", "Asia/Kolkata", "America/St_Johns", "Europe/Berlin", "Europe/London", "Africa/Cairo"}).Draw(t, "zone")
 	unit := rapid.SampledFrom([]domain.Unit{domain.Hourly, domain.Daily, domain.Monthly}).Draw(t, "unit")
 	q.interval, _ = domain.NewInterval(unit, zone)
 	return q
+}
+
+var dimensions = []domain.Dimension{
+	domain.ByProtocol, domain.ByIPAddress, domain.ByOperator, domain.ByTariff, domain.ByGroup, domain.ByTag, domain.BySource, domain.ByCountry, domain.ByKind,
 }
 
 func TestAnalyticsAgreeWithTheRecords(t *testing.T) {
@@ -163,9 +174,11 @@ func TestAnalyticsAgreeWithTheRecords(t *testing.T) {
 		u.checkTotals(rt, q)
 		u.checkSeries(rt, q)
 		u.checkTop(rt, q)
-		for _, by := range []domain.Dimension{domain.ByProtocol, domain.ByIPAddress, domain.ByOperator, domain.ByTariff, domain.ByGroup, domain.ByTag, domain.BySource} {
+		for _, by := range dimensions {
 			u.checkBreakdown(rt, q, by)
+			u.checkSeriesBy(rt, q, by, rapid.SampledFrom([]int{1, 2, 8}).Draw(rt, "first"))
 		}
+		u.checkStatistics(rt, q, rapid.Int64Range(0, 300_000).Draw(rt, "above"))
 		u.checkLists(rt, q)
 	})
 }
@@ -280,7 +293,7 @@ func (u *usageTruth) valuesOf(r domain.UsageRecord, by domain.Dimension, scope d
 	if by == domain.ByGroup && !shows(scope, &at) {
 		return []string{""}
 	}
-	if slices.Contains([]domain.Dimension{domain.ByOperator, domain.ByTariff, domain.ByTag}, by) && !shows(scope, &present) {
+	if slices.Contains([]domain.Dimension{domain.ByOperator, domain.ByTariff, domain.ByTag, domain.ByKind}, by) && !shows(scope, &present) {
 		return []string{""}
 	}
 	switch by {
@@ -296,7 +309,17 @@ func (u *usageTruth) valuesOf(r domain.UsageRecord, by domain.Dimension, scope d
 	case domain.ByOperator:
 		return []string{"23415"}
 	case domain.ByTariff:
-		return []string{"IoT"}
+		if slices.Contains(scope.Masked, present) {
+			return []string{""}
+		}
+		return []string{map[bool]string{true: "Fleet", false: "IoT"}[r.PhysicalID == "s1" || r.PhysicalID == "s7"]}
+	case domain.ByKind:
+		return []string{map[bool]string{true: "satellite", false: "cellular"}[r.PhysicalID == "s1" || r.PhysicalID == "s2"]}
+	case domain.ByCountry:
+		if r.Report == nil {
+			return []string{""}
+		}
+		return []string{map[string]string{"20810": "FR", "26201": "DE", "310260": "US", "311480": "US"}[r.Report.VisitedNetwork]}
 	case domain.ByGroup:
 		if g := u.groupAt(r); g != 0 {
 			return []string{fmt.Sprint(g)}
@@ -310,7 +333,7 @@ func (u *usageTruth) valuesOf(r domain.UsageRecord, by domain.Dimension, scope d
 }
 
 func (u *usageTruth) checkBreakdown(t *rapid.T, q question, by domain.Dimension) {
-	if by == domain.BySource && q.span.End.Sub(q.span.Start) > domain.MaxSourceSpan {
+	if by.CheckSpan(q.span) != nil {
 		if _, err := u.analytics.Breakdown(t.Context(), q.scope, q.of, q.span, by, 100); err == nil {
 			t.Fatal("the records of a long span are read")
 		}

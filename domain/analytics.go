@@ -3,6 +3,8 @@ package domain
 import (
 	"context"
 	"time"
+
+	"simgraph/domain/ascii"
 )
 
 const (
@@ -109,8 +111,9 @@ type SubscriberUsage struct {
 // Dimension is what usage is broken down by.
 type Dimension string
 
-// The dimensions. Operator, tariff and tag are those of the subscriber now, the
-// group is that of the time of usage.
+// The dimensions. Operator, tariff, tag and kind are those of the subscriber now, the
+// group is that of the time of usage, the country that of the network which the session
+// visited last.
 const (
 	ByProtocol  Dimension = "PROTOCOL"
 	ByIPAddress Dimension = "IP_ADDRESS"
@@ -119,19 +122,34 @@ const (
 	ByGroup     Dimension = "GROUP"
 	ByTag       Dimension = "TAG"
 	BySource    Dimension = "SOURCE"
+	ByCountry   Dimension = "COUNTRY"
+	ByKind      Dimension = "KIND"
 )
 
-// MaxSourceSpan bounds the span of usage by source, which is read record by record: no total
-// has the source, since each record would cost more for a question that is asked rarely. It is
+// MaxSourceSpan bounds the span of usage by source and by country, which is read record by record:
+// no total has them, since each record would cost more for a question that is asked rarely. It is
 // a month with an hour that clocks are set back by.
 const MaxSourceSpan = 31*24*time.Hour + time.Hour
 
 // CheckSpan refuses a span that is too long for the dimension.
 func (d Dimension) CheckSpan(span Range) error {
-	if d == BySource && span.End.Sub(span.Start) > MaxSourceSpan {
-		return Invalid("by", "usage by source is read record by record: the span must not be longer than 31 days")
+	if (d == BySource || d == ByCountry) && span.End.Sub(span.Start) > MaxSourceSpan {
+		return Invalid("by", "usage by %s is read record by record: the span must not be longer than 31 days", ascii.Lower(string(d)))
 	}
 	return nil
+}
+
+// HasHours reports whether usage by the dimension can be laid out over time: by addresses it is
+// known by the day of a subscriber only.
+func (d Dimension) HasHours() bool { return d != ByIPAddress }
+
+// CountsSessions reports whether it is known to which value of the dimension a session belongs.
+func (d Dimension) CountsSessions() bool {
+	switch d {
+	case ByOperator, ByTariff, ByGroup, ByTag, ByKind:
+		return true
+	}
+	return false
 }
 
 // UsageShare is the part of usage that falls to one value of a dimension.
@@ -143,6 +161,28 @@ type UsageShare struct {
 	// LastSeen is present for IP addresses, and within the span.
 	LastSeen *time.Time
 	Volume
+}
+
+// UsageSeries is the usage over time that falls to one value of a dimension, or to all values
+// beside those that have a series of their own.
+type UsageSeries struct {
+	// Value and Label are those of a UsageShare.
+	Value, Label *string
+	IsOthers     bool
+	// UsageTotals are the sums of the points.
+	UsageTotals
+	// Points are in order of time, without those that are zero.
+	Points []UsagePoint
+}
+
+// SubscriberStatistics are about the bytes of each subscriber that has usage in a span.
+type SubscriberStatistics struct {
+	Subscribers int64
+	// Total is the sum, Median and P95 are bytes of a subscriber: of all, half, or 19 of
+	// 20, have that or less. Largest is the most that one has.
+	Total, Median, P95, Largest int64
+	// Above is how many have more bytes than were named.
+	Above int64
 }
 
 // AddressUsage is the usage of an IP address in a span.
@@ -179,6 +219,14 @@ type Analytics interface {
 	// Breakdown returns the shares of each subject, those with the most usage
 	// first, at most first.
 	Breakdown(ctx context.Context, scope Scope, of []Subject, span Range, by Dimension, first int) (map[Subject][]UsageShare, error)
+	// SeriesBy lays a breakdown out over time: the series of the values with the most usage, at
+	// most first, in their order, and last that of the others where there are more. For
+	// each interval they add up to the Series of the subject, but by tag, where usage
+	// counts once for each tag. Sessions are 0 unless the dimension CountsSessions.
+	SeriesBy(ctx context.Context, scope Scope, of []Subject, span Range, by Interval, dimension Dimension, first int) (map[Subject][]UsageSeries, error)
+	// Statistics returns the distribution of bytes over the subscribers of each subject;
+	// one without usage is missing. Those with more than above bytes are counted.
+	Statistics(ctx context.Context, scope Scope, of []Subject, span Range, above int64) (map[Subject]SubscriberStatistics, error)
 	// Top returns the subscribers with the most usage of each subject.
 	Top(ctx context.Context, scope Scope, of []Subject, span Range, first int) (map[Subject][]SubscriberUsage, error)
 

@@ -94,6 +94,15 @@ func (i Interval) Check(span Range) error {
 	return nil
 }
 
+// StartsIn returns the starts of the intervals that the span touches, in their order.
+func (i Interval) StartsIn(span Range) []time.Time {
+	var starts []time.Time
+	for at := i.StartOf(span.Start); at.Before(span.End); at = i.Next(at) {
+		starts = append(starts, at)
+	}
+	return starts
+}
+
 // CheckAll refuses more than MaxSeriesPoints intervals in the series of several
 // subjects together.
 func (i Interval) CheckAll(span Range, subjects int) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	_ "embed" // of countries.txt
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -69,6 +71,16 @@ func CountryOf(network string) *Country {
 		return nil
 	}
 	return countries()[network[:mccSize]]
+}
+
+// MobileCountries returns the mobile country codes with the code and the name of the country of
+// each, in the order of the former.
+func MobileCountries() (mccs, codes, names []string) {
+	for _, mcc := range slices.Sorted(maps.Keys(countries())) {
+		country := countries()[mcc]
+		mccs, codes, names = append(mccs, mcc), append(codes, country.Code), append(names, country.Name)
+	}
+	return mccs, codes, names
 }
 
 // SessionFields are what lists of sessions can be filtered and ordered by.

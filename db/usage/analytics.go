@@ -199,12 +199,14 @@ WHERE {where} AND 24 * (d.day - DATE 'epoch') + c.hour >= {first} AND 24 * (d.da
 
 // hourFrom is the first hour that begins at a time or after it, counted from the
 // Unix epoch: to compare numbers costs a tenth of making times of them.
-func (q *usageQuery) hourFrom(at time.Time) string {
+func (q *usageQuery) hourFrom(at time.Time) string { return q.arg(hourOnOrAfter(at), "bigint") }
+
+func hourOnOrAfter(at time.Time) int64 {
 	hour := at.Unix() / secondsOfHour
 	if at.After(time.Unix(hour*secondsOfHour, 0)) {
 		hour++
 	}
-	return q.arg(hour, "bigint")
+	return hour
 }
 
 // hours selects subject, hour, volumes and sessions by the hour, of the measures.

@@ -93,52 +93,51 @@ FROM (` + q.protocols() + `) AS u`, false, nil
 		return `
 SELECT subject, ip_address AS value, NULL::text AS label, last_seen, mobile_originated, mobile_terminated
 FROM (` + sql + `) AS u`, distinct, err
-	case domain.BySource:
-		return recordedSources + q.recordsOfSpan(), false, nil
+	case domain.BySource, domain.ByCountry:
+		return q.recorded(by, noLastSeen), false, nil
 	case domain.ByGroup:
-		return q.attributes(by, pg.Fill(sumByGroup, "usage", q.volumes(splitDays(q.span))), nil), false, nil
+		return q.attributed(by, pg.Fill(sumByGroup, "usage", q.volumes(splitDays(q.span))), noLastSeen, nil), false, nil
 	}
 	billing, err := a.billing(ctx, q)
-	return q.attributes(by, q.bySubscriber(billing), scope.Masked), false, err
+	return q.attributed(by, q.bySubscriber(billing), noLastSeen, scope.Masked), false, err
 }
+
+const noLastSeen = "NULL::timestamptz AS last_seen"
 
 const sumByGroup = `
 SELECT subject, group_id, ` + volumeSums + `
 FROM ({usage}) AS v
 GROUP BY subject, group_id`
 
-// attributes joins attributes of subscribers to sums, not to days, where the
+// attributed joins attributes of subscribers to sums, not to days, where the
 // scope shows them: the usage of a group holds that of subscribers which have
-// left it since.
-func (q *usageQuery) attributes(by domain.Dimension, sums string, masked []int64) string {
+// left it since. more are columns of the sums.
+func (q *usageQuery) attributed(by domain.Dimension, sums, more string, masked []int64) string {
 	tariffs := ""
 	if by == domain.ByTariff {
 		tariffs = q.arg(pq.Int64Array(masked), "bigint[]")
 	}
-	return q.fill(attributeParts[by], "masked", tariffs, "usage", sums)
+	of := attributes[by]
+	return q.fill(`
+SELECT u.subject, {value} AS value, {label} AS label, {more}, u.mobile_originated, u.mobile_terminated
+FROM ({usage}) AS u{joins}`, "value", of.value, "label", of.label, "more", more, "usage", sums, "joins", q.fill(of.joins, "masked", tariffs))
 }
 
-var attributeParts = map[domain.Dimension]string{
-	domain.ByOperator: `
-SELECT u.subject, s.operator_code AS value, o.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
-FROM ({usage}) AS u
-LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}
-LEFT JOIN operators o ON o.code = s.operator_code`,
-	domain.ByTariff: `
-SELECT u.subject, t.name AS value, t.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
-FROM ({usage}) AS u
-LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}
-LEFT JOIN tariffs t ON t.company_id = {company} AND t.name = s.tariff_name AND (s.group_id = ANY({masked})) IS NOT TRUE`,
-	domain.ByGroup: `
-SELECT u.subject, g.group_id::text AS value, g.name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
-FROM ({usage}) AS u
-LEFT JOIN groups g ON g.company_id = {company} AND g.group_id = u.group_id AND {shownGroup}`,
-	domain.ByTag: `
-SELECT u.subject, t.tag_name AS value, t.tag_name AS label, NULL::timestamptz AS last_seen, u.mobile_originated, u.mobile_terminated
-FROM ({usage}) AS u
-LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}
-LEFT JOIN subscriber_tags t ON t.company_id = {company} AND t.subscriber_key = s.key`,
+// attributes are what subscribers u are joined with, and the value and label of that.
+var attributes = map[domain.Dimension]struct{ value, label, joins string }{
+	domain.ByOperator: {"s.operator_code", "o.name", visibleSubscriber + `
+LEFT JOIN operators o ON o.code = s.operator_code`},
+	domain.ByTariff: {"t.name", "t.name", visibleSubscriber + `
+LEFT JOIN tariffs t ON t.company_id = {company} AND t.name = s.tariff_name AND (s.group_id = ANY({masked})) IS NOT TRUE`},
+	domain.ByGroup: {"g.group_id::text", "g.name", `
+LEFT JOIN groups g ON g.company_id = {company} AND g.group_id = u.group_id AND {shownGroup}`},
+	domain.ByTag: {"t.tag_name", "t.tag_name", visibleSubscriber + `
+LEFT JOIN subscriber_tags t ON t.company_id = {company} AND t.subscriber_key = s.key`},
+	domain.ByKind: {"s.kind::text", "s.kind::text", visibleSubscriber},
 }
+
+const visibleSubscriber = `
+LEFT JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key AND {visible}`
 
 // protocols selects subject, protocol, hour and volumes.
 func (q *usageQuery) protocols() string {
@@ -207,10 +206,36 @@ SELECT m.subject, d.ip_address, d.ip_last_seen AS last_seen, d.ip_originated AS 
 	otherAddresses = `
 SELECT m.subject, d.ip_address, d.last_seen, d.mobile_originated, d.mobile_terminated`
 	recordedSources = `
-SELECT r.subject, r.source AS value, r.source AS label, NULL::timestamptz AS last_seen, r.mobile_originated, r.mobile_terminated`
+SELECT r.subject, r.source AS value, r.source AS label, {more}, r.mobile_originated, r.mobile_terminated`
+	recordedCountries = `
+SELECT r.subject, k.code AS value, k.name AS label, {more}, r.mobile_originated, r.mobile_terminated`
+	// countriesOfSessions finds the sessions of records as Session.Booked names them.
+	countriesOfSessions = `
+LEFT JOIN (
+  SELECT DISTINCT ON (n.subscriber_key, n.source, n.booked_id) n.*
+  FROM (
+    SELECT n.subscriber_key, n.source, n.as_of, left(n.visited_network, 3) AS mcc,
+      CASE n.generation WHEN 0 THEN n.session_id ELSE replace(n.identity::text, '-', '') || '-' || n.generation END AS booked_id
+    FROM sessions n
+    WHERE n.company_id = {company} AND n.began_at < {end} AND n.subscriber_key IS NOT NULL AND n.visited_network <> ''
+  ) AS n
+  ORDER BY n.subscriber_key, n.source, n.booked_id, n.as_of DESC
+) AS n ON n.subscriber_key = r.subscriber_key AND n.source = r.source AND n.booked_id = r.session_id
+LEFT JOIN unnest({mccs}, {codes}, {names}) AS k(mcc, code, name) ON k.mcc = n.mcc`
 	recordedAddresses = `
 SELECT r.subject, r.ip_address, date_trunc('second', r.ended_at) AS last_seen, r.mobile_originated, r.mobile_terminated`
 )
+
+// recorded selects subject, value, label, more and volumes of the ledger's records r in the
+// span, by what only those have.
+func (q *usageQuery) recorded(by domain.Dimension, more string) string {
+	if by == domain.BySource {
+		return pg.Fill(recordedSources, "more", more) + q.recordsOfSpan()
+	}
+	mccs, codes, names := domain.MobileCountries()
+	return pg.Fill(recordedCountries, "more", more) + q.recordsOfSpan() + q.fill(countriesOfSessions,
+		"mccs", q.arg(pq.StringArray(mccs), "text[]"), "codes", q.arg(pq.StringArray(codes), "text[]"), "names", q.arg(pq.StringArray(names), "text[]"))
+}
 
 // recordsOfSpan is over the ledger's records r in the span, which are read once, whatever
 // the subjects are.
@@ -254,7 +279,7 @@ FROM (
 	recordsInGroups = `
 FROM (
   WITH ever AS MATERIALIZED (
-    SELECT m.subject, m.group_id, r.subscriber_key, r.started_at, r.ended_at, r.ip_address, r.source, r.mobile_originated, r.mobile_terminated
+    SELECT m.subject, m.group_id, r.subscriber_key, r.started_at, r.ended_at, r.ip_address, r.source, r.session_id, r.mobile_originated, r.mobile_terminated
     FROM ({members}) AS m {records} AND r.subscriber_key = m.subscriber_key
   ), ` + SpansOfKnown + ` AND k.subscriber_key IN (SELECT subscriber_key FROM ever)` + SpansOf + ` AND m.subscriber_key IN (SELECT subscriber_key FROM ever)` + SpansInOrder + `
   SELECT e.*
