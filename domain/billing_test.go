@@ -87,3 +87,78 @@ func TestBillingThatIsNone(t *testing.T) {
 		}
 	}
 }
+
+func TestASpanIsMovedByWholeDaysOfTheZone(t *testing.T) {
+	const minute = "2006-01-02T15:04"
+	for _, c := range []struct{ zone, start, end, to, align, wantStart, wantEnd string }{
+		{"UTC", "2026-11-02T00:00", "2026-11-09T00:00", "2026-10-05T17:00", "DATE", "2026-10-05T00:00", "2026-10-12T00:00"},
+		{"UTC", "2026-11-02T06:00", "2026-11-02T09:00", "2026-10-05T17:00", "DATE", "2026-10-05T06:00", "2026-10-05T09:00"},
+		// Over the change of clocks on 25 October the days stay days.
+		{"Europe/Berlin", "2026-11-01T00:00", "2026-12-01T00:00", "2026-10-01T00:00", "DATE", "2026-10-01T00:00", "2026-10-31T00:00"},
+		{"Europe/Berlin", "2026-10-19T00:00", "2026-10-26T00:00", "2026-10-12T00:00", "WEEKDAY", "2026-10-12T00:00", "2026-10-19T00:00"},
+		// Monday to the nearest Monday: back from Wednesday, on from Friday.
+		{"UTC", "2026-11-02T00:00", "2026-11-03T00:00", "2026-10-07T00:00", "WEEKDAY", "2026-10-05T00:00", "2026-10-06T00:00"},
+		{"UTC", "2026-11-02T00:00", "2026-11-03T00:00", "2026-10-09T00:00", "WEEKDAY", "2026-10-12T00:00", "2026-10-13T00:00"},
+		// A quarter of billing periods that begin on the 15th, against the one a year before.
+		{"Europe/Berlin", "2026-07-15T00:00", "2026-10-15T00:00", "2025-08-01T00:00", "BILLING_PERIOD", "2025-07-15T00:00", "2025-10-15T00:00"},
+		{"UTC", "2026-10-20T00:00", "2026-10-22T00:00", "2026-09-15T00:00", "BILLING_PERIOD", "2026-09-20T00:00", "2026-09-22T00:00"},
+		// The 31st day, of a period that has 28: only its end is left.
+		{"UTC", "2026-08-12T00:00", "2026-08-15T00:00", "2026-02-20T00:00", "BILLING_PERIOD", "2026-03-15T00:00", "2026-03-15T00:00"},
+		{"UTC", "2026-02-15T00:00", "2026-03-15T00:00", "2026-08-01T00:00", "BILLING_PERIOD", "2026-07-15T00:00", "2026-08-15T00:00"},
+		// Half an hour from UTC: what was widened to the whole hour is moved as what it was.
+		{"America/St_Johns", "2026-11-08T00:00", "2026-11-15T00:00", "2026-10-18T00:00", "DATE", "2026-10-18T00:00", "2026-10-25T00:00"},
+		{"America/St_Johns", "2026-10-15T00:00", "2026-11-15T00:00", "2026-09-20T00:00", "BILLING_PERIOD", "2026-09-15T00:00", "2026-10-15T00:00"},
+	} {
+		b, err := domain.NewBilling(15, c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(text string) time.Time {
+			moment, err := time.ParseInLocation(minute, text, b.Zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return moment
+		}
+		span, err := domain.NewRange(at(c.start), at(c.end))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := domain.NewRange(at(c.wantStart), at(c.wantEnd))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.Move(span, at(c.to), domain.Alignment(c.align))
+		if err != nil || !got.Start.Equal(want.Start) || !got.End.Equal(want.End) {
+			t.Errorf("%+v: got %v to %v, want %v to %v: %v", c, got.Start, got.End, want.Start, want.End, err)
+		}
+	}
+}
+
+// A span that is moved and moved back is what it was, wherever clocks change.
+func TestAMovedSpanMovesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, err := domain.NewBilling(1, rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "America/St_Johns", "Africa/Cairo"}).Draw(t, "zone"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		day := func(n int) time.Time { return time.Date(2026, 1, 1+n, 12, 0, 0, 0, b.Zone) }
+		start := rapid.IntRange(0, 700).Draw(t, "start")
+		days := domain.Interval{Unit: domain.Daily, Zone: b.Zone}
+		span, err := domain.NewRange(days.StartOf(day(start)), days.StartOf(day(start+rapid.IntRange(1, 100).Draw(t, "days"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		align := rapid.SampledFrom([]domain.Alignment{domain.AlignDate, domain.AlignWeekday}).Draw(t, "align")
+		moved, err := b.Move(span, day(rapid.IntRange(0, 700).Draw(t, "to")), align)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := len(days.StartsIn(moved)), len(days.StartsIn(span)); got != want {
+			t.Fatalf("%d days became %d", want, got)
+		}
+		if back, err := b.Move(moved, day(start), align); err != nil || !back.Start.Equal(span.Start) || !back.End.Equal(span.End) {
+			t.Fatalf("%v to %v came back as %v to %v: %v", span.Start, span.End, back.Start, back.End, err)
+		}
+	})
+}

@@ -130,7 +130,9 @@ var (
 var (
 	totalsOfUsage      = relateBy(field{"Usage", "totals", apart, ""}, usageTotals, subjectOf, spanArguments)
 	hoursOfUsage       = relateBy(field{"Usage", "dataUsage sessionCount", apart, ""}, usageSeries, subjectOf, hoursArguments)
-	seriesOfUsage      = relateSeries(field{"Usage", "series", apart, ""})
+	seriesOfUsage      = relateSeries(field{"Usage", "series", apart, ""}, usageSeries, seriesArguments)
+	partsOfUsage       = relateSeries(field{"Usage", "seriesBy", apart, ""}, usageParts, partsArguments)
+	statisticsOfUsage  = relateBy(field{"Usage", "perSubscriber", apart, ""}, usageStatistics, subjectOf, statisticsArguments)
 	sharesOfUsage      = relateBy(field{"Usage", "breakdown", apart, ""}, usageShares, subjectOf, sharesArguments)
 	topOfUsage         = relateBy(field{"Usage", "topSubscribers", apart, ""}, usageTop, subjectOf, topArguments)
 	protocolsOfUsage   = relateBy(field{"Usage", "dataUsageByNetworkProtocol", apart, ""}, usageProtocols, subjectOf, spanArguments)

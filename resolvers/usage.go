@@ -70,7 +70,7 @@ func (u usageResolver) Series(ctx context.Context, of *model.Usage, unit domain.
 	if err != nil {
 		return nil, err
 	}
-	points, err := seriesOfUsage.filled(ctx, of, args)
+	points, err := filledSeries(ctx, of, args)
 	return pointers(points), err
 }
 
@@ -81,6 +81,40 @@ func (u usageResolver) Breakdown(ctx context.Context, of *model.Usage, by domain
 	}
 	shares, err := sharesOfUsage.with(ctx, of, args)
 	return pointers(shares), err
+}
+
+func (u usageResolver) SeriesBy(
+	ctx context.Context, of *model.Usage, by domain.Dimension, unit domain.Unit, timeZone *string, first int32, zeroFill bool,
+) ([]*model.UsageSeries, error) {
+	args, err := newPartsArgs(ctx, of, by, unit, timeZone, first, zeroFill)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := filledParts(ctx, of, args)
+	return each(parts, func(part domain.UsageSeries) *model.UsageSeries { return usageSeriesBy(by, part) }), err
+}
+
+func usageSeriesBy(by domain.Dimension, part domain.UsageSeries) *model.UsageSeries {
+	sessions := func(total domain.UsageTotals) *int64 {
+		if !by.CountsSessions() {
+			return nil
+		}
+		return &total.Sessions
+	}
+	return &model.UsageSeries{
+		Value: part.Value, Label: part.Label, IsOthers: part.IsOthers, Volume: part.Volume, Sessions: sessions(part.UsageTotals),
+		Points: each(part.Points, func(p domain.UsagePoint) model.UsageSeriesPoint {
+			return model.UsageSeriesPoint{Start: p.Start, Volume: p.Volume, Sessions: sessions(p.UsageTotals)}
+		}),
+	}
+}
+
+func (u usageResolver) PerSubscriber(ctx context.Context, of *model.Usage, above int64) (*domain.SubscriberStatistics, error) {
+	if above < 0 {
+		return nil, domain.Invalid("above", "above must not be negative, as %d is", above)
+	}
+	statistics, err := statisticsOfUsage.with(ctx, of, statisticsArgs{spanOf(of), above})
+	return &statistics, err
 }
 
 func (u usageResolver) TopSubscribers(ctx context.Context, of *model.Usage, first int32) ([]*domain.SubscriberUsage, error) {
@@ -109,6 +143,22 @@ func previousUsage(caller *domain.Caller, of *model.Usage) (*model.Usage, error)
 		return &model.Usage{Of: of.Of, Span: of.Span.Before()}, nil
 	}
 	return usageOfPeriod(of.Of, caller.Company.Billing().Before(*of.Period))
+}
+
+func (u usageResolver) Comparison(ctx context.Context, of *model.Usage, start time.Time, align domain.Alignment) (*model.Usage, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	billing := caller.Company.Billing()
+	if of.Period != nil && align == domain.AlignPeriod {
+		return usageOfPeriod(of.Of, billing.PeriodAt(start))
+	}
+	span, err := billing.Move(of.Span, start, align)
+	if err != nil {
+		return nil, err
+	}
+	return &model.Usage{Of: of.Of, Span: span}, nil
 }
 
 func (u usageResolver) DataCompleteUntil(ctx context.Context, of *model.Usage) (*time.Time, error) {

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"simgraph/domain"
@@ -36,9 +37,18 @@ type (
 		by    domain.Dimension
 		first int
 	}
+	partsArgs struct {
+		seriesArgs
+		by    domain.Dimension
+		first int
+	}
 	topArgs struct {
 		usageSpan
 		first int
+	}
+	statisticsArgs struct {
+		usageSpan
+		above int64
 	}
 )
 
@@ -60,6 +70,16 @@ func newSeriesArgs(ctx context.Context, of *model.Usage, unit domain.Unit, timeZ
 
 func newSharesArgs(of *model.Usage, by domain.Dimension, first int32) (sharesArgs, error) {
 	return sharesArgs{spanOf(of), by, int(first)}, checkFirst(first)
+}
+
+func newPartsArgs(
+	ctx context.Context, of *model.Usage, by domain.Dimension, unit domain.Unit, timeZone *string, first int32, zeroFill bool,
+) (partsArgs, error) {
+	if err := checkFirst(first); err != nil {
+		return partsArgs{}, err
+	}
+	series, err := newSeriesArgs(ctx, of, unit, timeZone, zeroFill)
+	return partsArgs{series, by, int(first)}, err
 }
 
 func newTopArgs(of *model.Usage, first int32) (topArgs, error) {
@@ -91,6 +111,15 @@ func sharesArguments(_ context.Context, of *model.Usage, args arguments) (shares
 	return newSharesArgs(of, argument[domain.Dimension](args, "by"), argument[int32](args, "first"))
 }
 
+func partsArguments(ctx context.Context, of *model.Usage, args arguments) (partsArgs, error) {
+	return newPartsArgs(ctx, of, argument[domain.Dimension](args, "by"), argument[domain.Unit](args, "interval"), argument[*string](args, "timeZone"),
+		argument[int32](args, "first"), argument[bool](args, "zeroFill"))
+}
+
+func statisticsArguments(_ context.Context, of *model.Usage, args arguments) (statisticsArgs, error) {
+	return statisticsArgs{spanOf(of), argument[int64](args, "above")}, nil
+}
+
 func topArguments(_ context.Context, of *model.Usage, args arguments) (topArgs, error) {
 	return newTopArgs(of, argument[int32](args, "first"))
 }
@@ -103,6 +132,16 @@ var (
 	usageSeries = loadingBy(loadSeries)
 	usageShares = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, args sharesArgs) (map[domain.Subject][]domain.UsageShare, error) {
 		return l.graph.Analytics.Breakdown(ctx, l.scope, of, args.hours(), args.by, args.first)
+	})
+	usageParts = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, args partsArgs) (map[domain.Subject][]domain.UsageSeries, error) {
+		interval, err := domain.NewInterval(args.unit, args.zone)
+		if err != nil {
+			return nil, err
+		}
+		return l.graph.Analytics.SeriesBy(ctx, l.scope, of, args.hours(), interval, args.by, args.first)
+	})
+	usageStatistics = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, args statisticsArgs) (map[domain.Subject]domain.SubscriberStatistics, error) {
+		return l.graph.Analytics.Statistics(ctx, l.scope, of, args.hours(), args.above)
 	})
 	usageTop = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, args topArgs) (map[domain.Subject][]domain.SubscriberUsage, error) {
 		return l.graph.Analytics.Top(ctx, l.scope, of, args.hours(), args.first)
@@ -150,43 +189,76 @@ func loadSeries(ctx context.Context, l *loaders, of []domain.Subject, args serie
 	return l.graph.Analytics.Series(ctx, l.scope, of, args.hours(), interval, measures)
 }
 
-// filledRelation is the relation of series, of which zeros need to know up to when
+// filledRelation is a relation of series, of which zeros need to know up to when
 // usage is known.
-type filledRelation struct {
-	*relation[*model.Usage, seriesArgs, domain.Subject, []domain.UsagePoint]
+type filledRelation[A comparable, V any] struct {
+	*relation[*model.Usage, A, domain.Subject, V]
 }
 
-func relateSeries(f field) filledRelation {
-	r := filledRelation{&relation[*model.Usage, seriesArgs, domain.Subject, []domain.UsagePoint]{source: usageSeries, key: subjectOf, args: seriesArguments}}
+func relateSeries[A comparable, V any](
+	f field, from *source[A, domain.Subject, V], args func(context.Context, *model.Usage, arguments) (A, error),
+) filledRelation[A, V] {
+	r := filledRelation[A, V]{&relation[*model.Usage, A, domain.Subject, V]{source: from, key: subjectOf, args: args}}
 	relations = append(relations, related{f, r})
 	return r
 }
 
 // Queue implements plan.Relation.
-func (r filledRelation) Queue(ctx context.Context, level *plan.Level, objects []any, given map[string]any) {
+func (r filledRelation[A, V]) Queue(ctx context.Context, level *plan.Level, objects []any, given map[string]any) {
 	r.relation.Queue(ctx, level, objects, given)
 	if argument[bool](given, "zeroFill") {
 		usageSources.in(ctx).queue(level, none{}, []none{{}})
 	}
 }
 
-// filled returns the series of an object, with zeros where they are wanted.
-func (r filledRelation) filled(ctx context.Context, of *model.Usage, args seriesArgs) ([]domain.UsagePoint, error) {
-	points, err := r.with(ctx, of, args)
+// filledSeries returns the series of an object, with zeros where they are wanted.
+func filledSeries(ctx context.Context, of *model.Usage, args seriesArgs) ([]domain.UsagePoint, error) {
+	points, err := seriesOfUsage.with(ctx, of, args)
 	if err != nil || !args.zeroFill {
 		return points, err
 	}
-	sources, err := sourcesOfUsage.of(ctx, of)
+	known, err := knownUntil(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	var known time.Time
+	return args.fill(points, known)
+}
+
+// filledParts is filledSeries for several series, which get the same steps.
+func filledParts(ctx context.Context, of *model.Usage, args partsArgs) ([]domain.UsageSeries, error) {
+	parts, err := partsOfUsage.with(ctx, of, args)
+	if err != nil || !args.zeroFill {
+		return parts, err
+	}
+	known, err := knownUntil(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		known = domain.Later(known, part.Points[len(part.Points)-1].Start.Add(1))
+	}
+	filled := slices.Clone(parts) // those of the loader are for other fields, too
+	for i := range filled {
+		if filled[i].Points, err = args.fill(parts[i].Points, known); err != nil {
+			return nil, err
+		}
+	}
+	return filled, nil
+}
+
+// knownUntil is up to when usage is known; zero for never.
+func knownUntil(ctx context.Context, of *model.Usage) (known time.Time, err error) {
+	sources, err := sourcesOfUsage.of(ctx, of)
 	if until := completeUntil(sources); until != nil {
 		known = *until
 	}
-	interval, err := domain.NewInterval(args.unit, args.zone)
+	return known, err
+}
+
+func (a seriesArgs) fill(points []domain.UsagePoint, known time.Time) ([]domain.UsagePoint, error) {
+	interval, err := domain.NewInterval(a.unit, a.zone)
 	if err != nil {
 		return nil, err
 	}
-	return interval.Fill(points, args.hours(), known)
+	return interval.Fill(points, a.hours(), known)
 }

@@ -109,11 +109,16 @@ func TestTheUsageOfManyIsAStatementForEachField(t *testing.T) {
 			`{series(zeroFill: false) {total}}`: 1,
 			`{series {total} dataCompleteUntil previous {series(interval: HOUR) {total}}}`:                                       3,
 			`{days: series {total} again: series(interval: DAY) {start} hours: series(interval: HOUR, timeZone: "UTC") {total}}`: 3,
-			`{breakdown(by: PROTOCOL) {total}}`:                                                 1,
-			`{a: breakdown(by: IP_ADDRESS) {total} b: breakdown(by: TARIFF, first: 1) {value}}`: 2,
-			`{topSubscribers(first: 3) {total}}`:                                                1,
-			`{topSubscribers(first: 3) {subscriber {physicalId tags {name}}}}`:                  2,
-			`{totals {total} previous {totals {total} previous {totals {total}}}}`:              3,
+			`{breakdown(by: PROTOCOL) {total}}`:                                                                             1,
+			`{seriesBy(by: OPERATOR) {value points {total}}}`:                                                               2,
+			`{seriesBy(by: KIND, zeroFill: false) {points {sessions}}}`:                                                     1,
+			`{seriesBy(by: TAG, first: 2) {total} series {total}}`:                                                          3,
+			`{perSubscriber {median} above: perSubscriber(above: "1000") {above}}`:                                          2,
+			`{comparison(start: "2026-11-01T00:00:00Z", align: WEEKDAY) {seriesBy(by: PROTOCOL, zeroFill: false) {total}}}`: 1,
+			`{a: breakdown(by: IP_ADDRESS) {total} b: breakdown(by: TARIFF, first: 1) {value}}`:                             2,
+			`{topSubscribers(first: 3) {total}}`:                                                                            1,
+			`{topSubscribers(first: 3) {subscriber {physicalId tags {name}}}}`:                                              2,
+			`{totals {total} previous {totals {total} previous {totals {total}}}}`:                                          3,
 			`{dataCompleteUntil}`: 1,
 			`{dataUsage {mobileTerminated} sessionCount {sessions}}`:       1,
 			`{dataUsageByNetworkProtocol {usage}}`:                         1,
@@ -187,14 +192,26 @@ func TestWrongQuestionsAboutUsageAreNamed(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	for question, word := range map[string]string{
-		`usage(start: "2026-11-02T00:00:00Z", end: "2026-11-01T00:00:00Z") {totals {total}}`:                               "start is after end",
-		`usage(start: "2014-11-02T00:00:00Z", end: "2026-11-01T00:00:00Z") {totals {total}}`:                               "longer than 100000 hours",
-		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {series(interval: HOUR) {total}}`:               "at most 2400 points",
-		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {series(interval: DAY, timeZone: "X") {total}}`: "IANA",
-		`usage {breakdown(by: TAG, first: 101) {total}}`:                                                                   "first must be 1 to 100",
-		`usage {topSubscribers(first: 0) {total}}`:                                                                         "first must be 1 to 100",
+		`usage(start: "2026-11-02T00:00:00Z", end: "2026-11-01T00:00:00Z") {totals {total}}`:                                        "start is after end",
+		`usage(start: "2014-11-02T00:00:00Z", end: "2026-11-01T00:00:00Z") {totals {total}}`:                                        "longer than 100000 hours",
+		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {series(interval: HOUR) {total}}`:                        "at most 2400 points",
+		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {series(interval: DAY, timeZone: "X") {total}}`:          "IANA",
+		`usage {breakdown(by: TAG, first: 101) {total}}`:                                                                            "first must be 1 to 100",
+		`usage {seriesBy(by: TAG, first: 101) {total}}`:                                                                             "first must be 1 to 100",
+		`usage {seriesBy(by: TAG, timeZone: "X") {total}}`:                                                                          "IANA",
+		`usage {seriesBy(by: IP_ADDRESS) {total}}`:                                                                                  "by the day only",
+		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {seriesBy(by: COUNTRY) {total}}`:                         "not be longer than 31 days",
+		`usage(start: "2026-01-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {seriesBy(by: TAG, interval: HOUR) {total}}`:             "at most 2400 points",
+		`usage(start: "2026-10-01T00:00:00Z", end: "2026-11-01T00:00:00Z") {seriesBy(by: TAG, interval: HOUR, first: 100) {total}}`: "",
+		`usage(start: "2026-09-01T00:00:00Z", end: "2026-11-11T00:00:00Z") {seriesBy(by: TAG, interval: HOUR, first: 100) {total}}`: "more than 100000 points",
+		`usage {perSubscriber(above: -1) {above}}`:                                                                                  "must not be negative",
+		`usage {comparison(start: "0900-01-01T00:00:00Z") {totals {total}}}`:                                                        "years go from",
+		`usage {topSubscribers(first: 0) {total}}`:                                                                                  "first must be 1 to 100",
 	} {
 		a := s.ask(t, "{company {"+question+"}}")
+		if word == "" && len(a.Errors) == 0 {
+			continue
+		}
 		if a.code() != "INVALID_PARAMETER" || !strings.Contains(a.Errors[0].Message, word) {
 			t.Errorf("%s: %v", question, a.Errors)
 		}
@@ -202,6 +219,65 @@ func TestWrongQuestionsAboutUsageAreNamed(t *testing.T) {
 	empty := s.mustAsk(t, `{company {usage(start: "2026-11-02T10:00:00Z", end: "2026-11-02T10:00:00Z") {totals {total} series {total} breakdown(by: PROTOCOL) {total}}}}`)
 	if got := fmt.Sprint(empty.at("company", "usage")); got != "map[breakdown:[] series:[] totals:map[total:0]]" {
 		t.Errorf("an empty span has %s", got)
+	}
+}
+
+func TestTheUsageOverTimeOfEachValueAddsUp(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	for by, counts := range map[string]bool{"GROUP": true, "OPERATOR": true, "TARIFF": true, "KIND": true, "PROTOCOL": false, "SOURCE": false, "COUNTRY": false} {
+		for _, interval := range []string{"HOUR", "DAY", "MONTH"} {
+			a := s.mustAsk(t, fmt.Sprintf(`{company {usage(start: "2026-11-18T00:00:00Z", end: "2026-11-21T00:00:00Z") {
+  totals {total sessions} series(interval: %[2]s) {start total sessions}
+  seriesBy(by: %[1]s, interval: %[2]s, first: 2) {value isOthers total sessions points {start total sessions}}}}}`, by, interval))
+			whole, parts := a.at("company", "usage", "series").([]any), a.at("company", "usage", "seriesBy").([]any)
+			if got, want := sum(t, parts, "total"), number(t, a.at("company", "usage", "totals", "total")); got != want || want == 0 {
+				t.Errorf("by %s the parts have %d of %d bytes", by, got, want)
+			}
+			for i, step := range whole {
+				var bytes, sessions int64
+				for _, part := range parts {
+					p := part.(map[string]any)["points"].([]any)[i].(map[string]any)
+					if p["start"] != step.(map[string]any)["start"] || len(part.(map[string]any)["points"].([]any)) != len(whole) {
+						t.Fatalf("by %s a series has other steps", by)
+					}
+					bytes += number(t, p["total"])
+					if (p["sessions"] != nil) != counts {
+						t.Fatalf("by %s: %v sessions", by, p["sessions"])
+					}
+					if counts {
+						sessions += number(t, p["sessions"])
+					}
+				}
+				if bytes != number(t, step.(map[string]any)["total"]) || counts && sessions != number(t, step.(map[string]any)["sessions"]) {
+					t.Errorf("by %s: %d bytes and %d sessions of %v", by, bytes, sessions, step)
+				}
+			}
+		}
+	}
+}
+
+func TestASpanIsComparedWithAnyOther(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	a := s.mustAsk(t, `{company {usage(start: "2026-11-16T00:00:00Z", end: "2026-11-18T00:00:00Z") {
+  date: comparison(start: "2026-11-12T10:00:00Z") {period {startsAt endsAt} totals {total} seriesBy(by: GROUP) {points {start}}}
+  weekday: comparison(start: "2026-11-12T10:00:00Z", align: WEEKDAY) {period {startsAt}}
+  period: comparison(start: "2026-10-12T10:00:00Z", align: BILLING_PERIOD) {period {startsAt endsAt}}}
+  current: usage {period {startsAt} comparison(start: "2026-10-12T10:00:00Z", align: BILLING_PERIOD) {period {startsAt endsAt} previous {period {endsAt}}} previous {period {startsAt endsAt}}}}}`)
+	for want, got := range map[string]any{
+		"2026-11-12T00:00:00Z": a.at("company", "usage", "date", "period", "startsAt"),
+		"2026-11-14T00:00:00Z": a.at("company", "usage", "date", "period", "endsAt"),
+		"2026-11-09T00:00:00Z": a.at("company", "usage", "weekday", "period", "startsAt"),
+		"2026-10-15T23:00:00Z": a.at("company", "usage", "period", "period", "startsAt"),
+		"2026-10-17T23:00:00Z": a.at("company", "usage", "period", "period", "endsAt"),
+	} {
+		if got != want {
+			t.Errorf("got %v, want %s", got, want)
+		}
+	}
+	if got, want := a.at("company", "current", "comparison", "period"), a.at("company", "current", "previous", "period"); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the billing period of October is %v, the one before is %v", got, want)
 	}
 }
 

@@ -354,8 +354,11 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"UpstreamRemovals":                    e.planUpstreamRemovals(),
 			"UpstreamWrites":                      e.planUpstreamWrites(),
 			"Usage":                               e.planUsage(),
+			"UsagePerSubscriber":                  e.planUsagePerSubscriber(),
 			"UsagePoint":                          e.planUsagePoint(),
 			"UsageRecorded":                       e.planUsageRecorded(),
+			"UsageSeries":                         e.planUsageSeries(),
+			"UsageSeriesPoint":                    e.planUsageSeriesPoint(),
 			"UsageShare":                          e.planUsageShare(),
 			"UsageSource":                         e.planUsageSource(),
 			"UsageSourceConnection":               e.planUsageSourceConnection(),
@@ -10019,6 +10022,32 @@ func (e *executableSchema) planUsage() *plan.Object {
 				},
 				Shape: plan.List[*domain.UsageShare](false, plan.Pointer[domain.UsageShare](true, "UsageShare")),
 			},
+			"seriesBy": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Usage_seriesBy(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Usage_seriesBy_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Usage)
+					return e.Resolvers.Usage().SeriesBy(ctx, obj, fc.Args["by"].(domain.Dimension), fc.Args["interval"].(domain.Unit), fc.Args["timeZone"].(*string), fc.Args["first"].(int32), fc.Args["zeroFill"].(bool))
+				},
+				Shape: plan.List[*model.UsageSeries](false, plan.Pointer[model.UsageSeries](true, "UsageSeries")),
+			},
+			"perSubscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Usage_perSubscriber(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Usage_perSubscriber_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Usage)
+					return e.Resolvers.Usage().PerSubscriber(ctx, obj, fc.Args["above"].(int64))
+				},
+				Shape: plan.Pointer[domain.SubscriberStatistics](false, "UsagePerSubscriber"),
+			},
 			"topSubscribers": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Usage_topSubscribers(ctx, field)
@@ -10054,6 +10083,20 @@ func (e *executableSchema) planUsage() *plan.Object {
 				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*model.Usage)
 					return e.Resolvers.Usage().Previous(ctx, obj)
+				},
+				Shape: plan.Pointer[model.Usage](true, "Usage"),
+			},
+			"comparison": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Usage_comparison(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Usage_comparison_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Usage)
+					return e.Resolvers.Usage().Comparison(ctx, obj, fc.Args["start"].(time.Time), fc.Args["align"].(domain.Alignment))
 				},
 				Shape: plan.Pointer[model.Usage](true, "Usage"),
 			},
@@ -10120,6 +10163,74 @@ func (e *executableSchema) planUsage() *plan.Object {
 					return e.Resolvers.Usage().DataUsageBySubscriber(ctx, obj)
 				},
 				Shape: plan.Pointer[model.DataUsageBySubscriber](false, "DataUsageBySubscriber"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUsagePerSubscriber() *plan.Object {
+	return &plan.Object{
+		Satisfies: usagePerSubscriberImplementors,
+		Fields: map[string]*plan.Field{
+			"subscribers": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsagePerSubscriber_subscribers(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.SubscriberStatistics)
+					return appendNBigInt2int64(b, obj.Subscribers)
+				},
+			},
+			"total": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsagePerSubscriber_total(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.SubscriberStatistics)
+					return appendNBigInt2int64(b, obj.Total)
+				},
+			},
+			"median": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsagePerSubscriber_median(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.SubscriberStatistics)
+					return appendNBigInt2int64(b, obj.Median)
+				},
+			},
+			"p95": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsagePerSubscriber_p95(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.SubscriberStatistics)
+					return appendNBigInt2int64(b, obj.P95)
+				},
+			},
+			"largest": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsagePerSubscriber_largest(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.SubscriberStatistics)
+					return appendNBigInt2int64(b, obj.Largest)
+				},
+			},
+			"above": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsagePerSubscriber_above(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.SubscriberStatistics)
+					return appendNBigInt2int64(b, obj.Above)
+				},
 			},
 		},
 	}
@@ -10226,6 +10337,149 @@ func (e *executableSchema) planUsageRecorded() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*domain.UsageRecorded)
 					return appendNBigInt2int64(b, obj.Usage)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUsageSeries() *plan.Object {
+	return &plan.Object{
+		Satisfies: usageSeriesImplementors,
+		Fields: map[string]*plan.Field{
+			"value": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeries_value(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeries)
+					return appendOString2ᚖstring(b, obj.Value)
+				},
+			},
+			"label": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeries_label(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeries)
+					return appendOString2ᚖstring(b, obj.Label)
+				},
+			},
+			"isOthers": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeries_isOthers(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeries)
+					return appendNBoolean2bool(b, obj.IsOthers)
+				},
+			},
+			"mobileOriginated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeries_mobileOriginated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeries)
+					return appendNBigInt2int64(b, obj.MobileOriginated)
+				},
+			},
+			"mobileTerminated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeries_mobileTerminated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeries)
+					return appendNBigInt2int64(b, obj.MobileTerminated)
+				},
+			},
+			"total": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeries_total(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeries)
+					return appendNBigInt2int64(b, obj.Total())
+				},
+			},
+			"sessions": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeries_sessions(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeries)
+					return appendOBigInt2ᚖint64(b, obj.Sessions)
+				},
+			},
+			"points": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeries_points(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.UsageSeries)
+					return obj.Points, nil
+				},
+				Shape: plan.List[model.UsageSeriesPoint](true, plan.Value[model.UsageSeriesPoint](true, "UsageSeriesPoint")),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planUsageSeriesPoint() *plan.Object {
+	return &plan.Object{
+		Satisfies: usageSeriesPointImplementors,
+		Fields: map[string]*plan.Field{
+			"start": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeriesPoint_start(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeriesPoint)
+					return appendNDateTime2timeᚐTime(b, obj.Start)
+				},
+			},
+			"mobileOriginated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeriesPoint_mobileOriginated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeriesPoint)
+					return appendNBigInt2int64(b, obj.MobileOriginated)
+				},
+			},
+			"mobileTerminated": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeriesPoint_mobileTerminated(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeriesPoint)
+					return appendNBigInt2int64(b, obj.MobileTerminated)
+				},
+			},
+			"total": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeriesPoint_total(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeriesPoint)
+					return appendNBigInt2int64(b, obj.Total())
+				},
+			},
+			"sessions": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_UsageSeriesPoint_sessions(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.UsageSeriesPoint)
+					return appendOBigInt2ᚖint64(b, obj.Sessions)
 				},
 			},
 		},

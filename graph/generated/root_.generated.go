@@ -1482,17 +1482,29 @@ type ComplexityRoot struct {
 
 	Usage struct {
 		Breakdown                  func(childComplexity int, by domain.Dimension, first int32) int
+		Comparison                 func(childComplexity int, start time.Time, align domain.Alignment) int
 		DataCompleteUntil          func(childComplexity int) int
 		DataUsage                  func(childComplexity int) int
 		DataUsageByIPAddress       func(childComplexity int) int
 		DataUsageByNetworkProtocol func(childComplexity int) int
 		DataUsageBySubscriber      func(childComplexity int) int
+		PerSubscriber              func(childComplexity int, above int64) int
 		Period                     func(childComplexity int) int
 		Previous                   func(childComplexity int) int
 		Series                     func(childComplexity int, interval domain.Unit, timeZone *string, zeroFill bool) int
+		SeriesBy                   func(childComplexity int, by domain.Dimension, interval domain.Unit, timeZone *string, first int32, zeroFill bool) int
 		SessionCount               func(childComplexity int) int
 		TopSubscribers             func(childComplexity int, first int32) int
 		Totals                     func(childComplexity int) int
+	}
+
+	UsagePerSubscriber struct {
+		Above       func(childComplexity int) int
+		Largest     func(childComplexity int) int
+		Median      func(childComplexity int) int
+		P95         func(childComplexity int) int
+		Subscribers func(childComplexity int) int
+		Total       func(childComplexity int) int
 	}
 
 	UsagePoint struct {
@@ -1508,6 +1520,25 @@ type ComplexityRoot struct {
 		PeriodStart func(childComplexity int) int
 		Subscriber  func(childComplexity int) int
 		Usage       func(childComplexity int) int
+	}
+
+	UsageSeries struct {
+		IsOthers         func(childComplexity int) int
+		Label            func(childComplexity int) int
+		MobileOriginated func(childComplexity int) int
+		MobileTerminated func(childComplexity int) int
+		Points           func(childComplexity int) int
+		Sessions         func(childComplexity int) int
+		Total            func(childComplexity int) int
+		Value            func(childComplexity int) int
+	}
+
+	UsageSeriesPoint struct {
+		MobileOriginated func(childComplexity int) int
+		MobileTerminated func(childComplexity int) int
+		Sessions         func(childComplexity int) int
+		Start            func(childComplexity int) int
+		Total            func(childComplexity int) int
 	}
 
 	UsageShare struct {
@@ -7852,6 +7883,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.Breakdown(childComplexity, args["by"].(domain.Dimension), args["first"].(int32)), true
+	case "Usage.comparison":
+		if e.ComplexityRoot.Usage.Comparison == nil {
+			break
+		}
+
+		args, err := ec.field_Usage_comparison_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Usage.Comparison(childComplexity, args["start"].(time.Time), args["align"].(domain.Alignment)), true
 	case "Usage.dataCompleteUntil":
 		if e.ComplexityRoot.Usage.DataCompleteUntil == nil {
 			break
@@ -7882,6 +7924,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.DataUsageBySubscriber(childComplexity), true
+	case "Usage.perSubscriber":
+		if e.ComplexityRoot.Usage.PerSubscriber == nil {
+			break
+		}
+
+		args, err := ec.field_Usage_perSubscriber_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Usage.PerSubscriber(childComplexity, args["above"].(int64)), true
 	case "Usage.period":
 		if e.ComplexityRoot.Usage.Period == nil {
 			break
@@ -7905,6 +7958,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.Series(childComplexity, args["interval"].(domain.Unit), args["timeZone"].(*string), args["zeroFill"].(bool)), true
+	case "Usage.seriesBy":
+		if e.ComplexityRoot.Usage.SeriesBy == nil {
+			break
+		}
+
+		args, err := ec.field_Usage_seriesBy_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Usage.SeriesBy(childComplexity, args["by"].(domain.Dimension), args["interval"].(domain.Unit), args["timeZone"].(*string), args["first"].(int32), args["zeroFill"].(bool)), true
 	case "Usage.sessionCount":
 		if e.ComplexityRoot.Usage.SessionCount == nil {
 			break
@@ -7928,6 +7992,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.Totals(childComplexity), true
+
+	case "UsagePerSubscriber.above":
+		if e.ComplexityRoot.UsagePerSubscriber.Above == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePerSubscriber.Above(childComplexity), true
+	case "UsagePerSubscriber.largest":
+		if e.ComplexityRoot.UsagePerSubscriber.Largest == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePerSubscriber.Largest(childComplexity), true
+	case "UsagePerSubscriber.median":
+		if e.ComplexityRoot.UsagePerSubscriber.Median == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePerSubscriber.Median(childComplexity), true
+	case "UsagePerSubscriber.p95":
+		if e.ComplexityRoot.UsagePerSubscriber.P95 == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePerSubscriber.P95(childComplexity), true
+	case "UsagePerSubscriber.subscribers":
+		if e.ComplexityRoot.UsagePerSubscriber.Subscribers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePerSubscriber.Subscribers(childComplexity), true
+	case "UsagePerSubscriber.total":
+		if e.ComplexityRoot.UsagePerSubscriber.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePerSubscriber.Total(childComplexity), true
 
 	case "UsagePoint.mobileOriginated":
 		if e.ComplexityRoot.UsagePoint.MobileOriginated == nil {
@@ -7984,6 +8085,86 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UsageRecorded.Usage(childComplexity), true
+
+	case "UsageSeries.isOthers":
+		if e.ComplexityRoot.UsageSeries.IsOthers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeries.IsOthers(childComplexity), true
+	case "UsageSeries.label":
+		if e.ComplexityRoot.UsageSeries.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeries.Label(childComplexity), true
+	case "UsageSeries.mobileOriginated":
+		if e.ComplexityRoot.UsageSeries.MobileOriginated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeries.MobileOriginated(childComplexity), true
+	case "UsageSeries.mobileTerminated":
+		if e.ComplexityRoot.UsageSeries.MobileTerminated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeries.MobileTerminated(childComplexity), true
+	case "UsageSeries.points":
+		if e.ComplexityRoot.UsageSeries.Points == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeries.Points(childComplexity), true
+	case "UsageSeries.sessions":
+		if e.ComplexityRoot.UsageSeries.Sessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeries.Sessions(childComplexity), true
+	case "UsageSeries.total":
+		if e.ComplexityRoot.UsageSeries.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeries.Total(childComplexity), true
+	case "UsageSeries.value":
+		if e.ComplexityRoot.UsageSeries.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeries.Value(childComplexity), true
+
+	case "UsageSeriesPoint.mobileOriginated":
+		if e.ComplexityRoot.UsageSeriesPoint.MobileOriginated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeriesPoint.MobileOriginated(childComplexity), true
+	case "UsageSeriesPoint.mobileTerminated":
+		if e.ComplexityRoot.UsageSeriesPoint.MobileTerminated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeriesPoint.MobileTerminated(childComplexity), true
+	case "UsageSeriesPoint.sessions":
+		if e.ComplexityRoot.UsageSeriesPoint.Sessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeriesPoint.Sessions(childComplexity), true
+	case "UsageSeriesPoint.start":
+		if e.ComplexityRoot.UsageSeriesPoint.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeriesPoint.Start(childComplexity), true
+	case "UsageSeriesPoint.total":
+		if e.ComplexityRoot.UsageSeriesPoint.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageSeriesPoint.Total(childComplexity), true
 
 	case "UsageShare.label":
 		if e.ComplexityRoot.UsageShare.Label == nil {
@@ -15748,6 +15929,28 @@ type Usage {
     "How many shares, 1 to 100."
     first: Int! = 10
   ): [UsageShare!] @semanticNonNull
+  """
+  What the usage consists of, over time: a series for each of the values with the most usage, and one of all others where there are more. In each step
+  they add up to the usage of that step. By TAG usage counts once for each tag of its subscriber, so that they add up to the sum over the tags and over
+  what has none. Together at most 100,000 points, zeros included.
+  """
+  seriesBy(
+    "By this; not by IP_ADDRESS, which is known by the day only."
+    by: UsageDimension!
+    "The length of a step."
+    interval: UsageInterval! = DAY
+    "The IANA time zone in which days and months begin; the company's when missing."
+    timeZone: String
+    "How many series beside that of the others, 1 to 100."
+    first: Int! = 8
+    "Whether steps without usage are listed, with zeros: then all series have the same steps."
+    zeroFill: Boolean! = true
+  ): [UsageSeries!] @semanticNonNull @price(units: 25)
+  "How much each subscriber has used, of those with usage in the span: the group's, while they were in it."
+  perSubscriber(
+    "Count those that have used more bytes than this."
+    above: BigInt! = 0
+  ): UsagePerSubscriber @semanticNonNull @price(units: 200)
   "The subscribers with the most usage."
   topSubscribers(
     "How many, 1 to 100."
@@ -15755,6 +15958,16 @@ type Usage {
   ): [SubscriberUsage!] @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "Usage in the span of the same length before; for a billing period, the one before."
   previous: Usage!
+  """
+  Usage in another span of as many days, to be compared step by step: each instant is at the same time of day of the company's time zone, also where the
+  clocks are changed between them.
+  """
+  comparison(
+    "An instant of the day that the other span begins on, or that it is aligned near."
+    start: DateTime!
+    "How the other span is aligned."
+    align: UsageAlignment! = DATE
+  ): Usage!
   "Up to when usage is known: the least of the sources that report. Null when none did yet."
   dataCompleteUntil: DateTime
   """
@@ -15799,11 +16012,61 @@ type UsagePoint {
   sessions: BigInt!
 }
 
+"The usage over time that falls to one value of a dimension, or to all values that have no series of their own."
+type UsageSeries {
+  "The protocol, operator code, tariff, group id, tag, source, country code or kind; null for none, for what the caller does not see, and for the others."
+  value: String
+  "The name of the operator, group or country; else the value."
+  label: String
+  "Whether these are all values beside those of the other series."
+  isOthers: Boolean!
+  "Bytes sent by subscribers, in the whole span."
+  mobileOriginated: BigInt!
+  "Bytes received by subscribers, in the whole span."
+  mobileTerminated: BigInt!
+  "Bytes in both directions, in the whole span."
+  total: BigInt!
+  "Sessions that began, in the whole span; null by PROTOCOL, SOURCE and COUNTRY, for which they are not counted."
+  sessions: BigInt
+  "The steps, in order of time."
+  points: [UsageSeriesPoint!]!
+}
+
+"Usage in one step of one of several series."
+type UsageSeriesPoint {
+  "The first instant of the step."
+  start: DateTime!
+  "Bytes sent by subscribers."
+  mobileOriginated: BigInt!
+  "Bytes received by subscribers."
+  mobileTerminated: BigInt!
+  "Bytes in both directions."
+  total: BigInt!
+  "Sessions that began; null by PROTOCOL, SOURCE and COUNTRY."
+  sessions: BigInt
+}
+
+"How the usage of a span is distributed over the subscribers that have some."
+type UsagePerSubscriber {
+  "How many subscribers have usage."
+  subscribers: BigInt!
+  "The bytes of all of them together."
+  total: BigInt!
+  "Half of them have used this many bytes or less."
+  median: BigInt!
+  "19 of 20 of them have used this many bytes or less."
+  p95: BigInt!
+  "The most bytes that one has used."
+  largest: BigInt!
+  "How many have used more bytes than the argument says."
+  above: BigInt!
+}
+
 "The part of usage that falls to one value of a dimension."
 type UsageShare {
-  "The protocol, address, operator code, tariff, group id or tag; null for none, and for what the caller does not see."
+  "The protocol, address, operator code, tariff, group id, tag, source, country code or kind; null for none, and for what the caller does not see."
   value: String
-  "The name of the operator or group; else the value."
+  "The name of the operator, group or country; else the value."
   label: String
   "The end of the last record, but within the span; for IP addresses only."
   lastSeen: DateTime
@@ -15885,6 +16148,26 @@ enum UsageDimension {
   TAG @price(units: 200)
   "The source that reported it, of at most 31 days of the usage ledger; usage from before the ledger begins is left out."
   SOURCE @price(units: 2000)
+  """
+  The country of the network that the session of the usage visited last (ISO 3166-1), of at most 31 days of the usage ledger; null for usage of no session
+  with a visited network, and from before the ledger begins it is left out.
+  """
+  COUNTRY @price(units: 2000)
+  "The kind of the subscriber: cellular, non-ip or satellite."
+  KIND
+}
+
+"How a span is aligned that another is compared with."
+enum UsageAlignment {
+  "It begins on the day of the instant."
+  DATE
+  "It begins on the same day of the week, in the days nearest to the instant."
+  WEEKDAY
+  """
+  It begins on the same day of the billing period that holds the instant, and has as many billing periods. Days that a shorter period does not have are left
+  out, and a span that ends with its period is compared with one that does.
+  """
+  BILLING_PERIOD
 }
 
 "Usage to record."
@@ -18861,10 +19144,16 @@ func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql
 		return ec.fieldContext_Usage_series(ctx, field)
 	case "breakdown":
 		return ec.fieldContext_Usage_breakdown(ctx, field)
+	case "seriesBy":
+		return ec.fieldContext_Usage_seriesBy(ctx, field)
+	case "perSubscriber":
+		return ec.fieldContext_Usage_perSubscriber(ctx, field)
 	case "topSubscribers":
 		return ec.fieldContext_Usage_topSubscribers(ctx, field)
 	case "previous":
 		return ec.fieldContext_Usage_previous(ctx, field)
+	case "comparison":
+		return ec.fieldContext_Usage_comparison(ctx, field)
 	case "dataCompleteUntil":
 		return ec.fieldContext_Usage_dataCompleteUntil(ctx, field)
 	case "dataUsage":
@@ -18879,6 +19168,24 @@ func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql
 		return ec.fieldContext_Usage_dataUsageBySubscriber(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
+}
+
+func (ec *executionContext) childFields_UsagePerSubscriber(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscribers":
+		return ec.fieldContext_UsagePerSubscriber_subscribers(ctx, field)
+	case "total":
+		return ec.fieldContext_UsagePerSubscriber_total(ctx, field)
+	case "median":
+		return ec.fieldContext_UsagePerSubscriber_median(ctx, field)
+	case "p95":
+		return ec.fieldContext_UsagePerSubscriber_p95(ctx, field)
+	case "largest":
+		return ec.fieldContext_UsagePerSubscriber_largest(ctx, field)
+	case "above":
+		return ec.fieldContext_UsagePerSubscriber_above(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsagePerSubscriber", field.Name)
 }
 
 func (ec *executionContext) childFields_UsagePoint(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18909,6 +19216,44 @@ func (ec *executionContext) childFields_UsageRecorded(ctx context.Context, field
 		return ec.fieldContext_UsageRecorded_usage(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UsageRecorded", field.Name)
+}
+
+func (ec *executionContext) childFields_UsageSeries(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "value":
+		return ec.fieldContext_UsageSeries_value(ctx, field)
+	case "label":
+		return ec.fieldContext_UsageSeries_label(ctx, field)
+	case "isOthers":
+		return ec.fieldContext_UsageSeries_isOthers(ctx, field)
+	case "mobileOriginated":
+		return ec.fieldContext_UsageSeries_mobileOriginated(ctx, field)
+	case "mobileTerminated":
+		return ec.fieldContext_UsageSeries_mobileTerminated(ctx, field)
+	case "total":
+		return ec.fieldContext_UsageSeries_total(ctx, field)
+	case "sessions":
+		return ec.fieldContext_UsageSeries_sessions(ctx, field)
+	case "points":
+		return ec.fieldContext_UsageSeries_points(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsageSeries", field.Name)
+}
+
+func (ec *executionContext) childFields_UsageSeriesPoint(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_UsageSeriesPoint_start(ctx, field)
+	case "mobileOriginated":
+		return ec.fieldContext_UsageSeriesPoint_mobileOriginated(ctx, field)
+	case "mobileTerminated":
+		return ec.fieldContext_UsageSeriesPoint_mobileTerminated(ctx, field)
+	case "total":
+		return ec.fieldContext_UsageSeriesPoint_total(ctx, field)
+	case "sessions":
+		return ec.fieldContext_UsageSeriesPoint_sessions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsageSeriesPoint", field.Name)
 }
 
 func (ec *executionContext) childFields_UsageShare(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

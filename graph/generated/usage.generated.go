@@ -27,8 +27,11 @@ type UsageResolver interface {
 	Totals(ctx context.Context, obj *model.Usage) (*domain.UsageTotals, error)
 	Series(ctx context.Context, obj *model.Usage, interval domain.Unit, timeZone *string, zeroFill bool) ([]*domain.UsagePoint, error)
 	Breakdown(ctx context.Context, obj *model.Usage, by domain.Dimension, first int32) ([]*domain.UsageShare, error)
+	SeriesBy(ctx context.Context, obj *model.Usage, by domain.Dimension, interval domain.Unit, timeZone *string, first int32, zeroFill bool) ([]*model.UsageSeries, error)
+	PerSubscriber(ctx context.Context, obj *model.Usage, above int64) (*domain.SubscriberStatistics, error)
 	TopSubscribers(ctx context.Context, obj *model.Usage, first int32) ([]*domain.SubscriberUsage, error)
 	Previous(ctx context.Context, obj *model.Usage) (*model.Usage, error)
+	Comparison(ctx context.Context, obj *model.Usage, start time.Time, align domain.Alignment) (*model.Usage, error)
 	DataCompleteUntil(ctx context.Context, obj *model.Usage) (*time.Time, error)
 	DataUsage(ctx context.Context, obj *model.Usage) (*model.DataUsageByDirection, error)
 	SessionCount(ctx context.Context, obj *model.Usage) (*model.SessionCount, error)
@@ -63,6 +66,88 @@ func (ec *executionContext) field_Usage_breakdown_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["first"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Usage_comparison_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "start",
+		func(ctx context.Context, v any) (time.Time, error) {
+			return ec.unmarshalNDateTime2timeᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["start"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "align",
+		func(ctx context.Context, v any) (domain.Alignment, error) {
+			return ec.unmarshalNUsageAlignment2simgraphᚋdomainᚐAlignment(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["align"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Usage_perSubscriber_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "above",
+		func(ctx context.Context, v any) (int64, error) {
+			return ec.unmarshalNBigInt2int64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["above"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Usage_seriesBy_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (domain.Dimension, error) {
+			return ec.unmarshalNUsageDimension2simgraphᚋdomainᚐDimension(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "interval",
+		func(ctx context.Context, v any) (domain.Unit, error) {
+			return ec.unmarshalNUsageInterval2simgraphᚋdomainᚐUnit(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["interval"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "timeZone",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["timeZone"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int32, error) {
+			return ec.unmarshalNInt2int32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "zeroFill",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["zeroFill"] = arg4
 	return args, nil
 }
 
@@ -491,6 +576,94 @@ func (ec *executionContext) fieldContext_Usage_breakdown(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Usage_seriesBy(ctx context.Context, field graphql.CollectedField, obj *model.Usage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Usage_seriesBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Usage().SeriesBy(ctx, obj, fc.Args["by"].(domain.Dimension), fc.Args["interval"].(domain.Unit), fc.Args["timeZone"].(*string), fc.Args["first"].(int32), fc.Args["zeroFill"].(bool))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UsageSeries) graphql.Marshaler {
+			return ec.marshalOUsageSeries2ᚕᚖsimgraphᚋgraphᚋmodelᚐUsageSeriesᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Usage_seriesBy(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Usage",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UsageSeries(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Usage_seriesBy_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Usage_perSubscriber(ctx context.Context, field graphql.CollectedField, obj *model.Usage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Usage_perSubscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Usage().PerSubscriber(ctx, obj, fc.Args["above"].(int64))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.SubscriberStatistics) graphql.Marshaler {
+			return ec.marshalOUsagePerSubscriber2ᚖsimgraphᚋdomainᚐSubscriberStatistics(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Usage_perSubscriber(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Usage",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UsagePerSubscriber(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Usage_perSubscriber_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Usage_topSubscribers(ctx context.Context, field graphql.CollectedField, obj *model.Usage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -581,6 +754,50 @@ func (ec *executionContext) fieldContext_Usage_previous(_ context.Context, field
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Usage(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Usage_comparison(ctx context.Context, field graphql.CollectedField, obj *model.Usage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Usage_comparison(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Usage().Comparison(ctx, obj, fc.Args["start"].(time.Time), fc.Args["align"].(domain.Alignment))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Usage) graphql.Marshaler {
+			return ec.marshalNUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Usage_comparison(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Usage",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Usage(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Usage_comparison_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -768,6 +985,144 @@ func (ec *executionContext) fieldContext_Usage_dataUsageBySubscriber(_ context.C
 	return fc, nil
 }
 
+func (ec *executionContext) _UsagePerSubscriber_subscribers(ctx context.Context, field graphql.CollectedField, obj *domain.SubscriberStatistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsagePerSubscriber_subscribers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subscribers, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsagePerSubscriber_subscribers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsagePerSubscriber", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsagePerSubscriber_total(ctx context.Context, field graphql.CollectedField, obj *domain.SubscriberStatistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsagePerSubscriber_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsagePerSubscriber_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsagePerSubscriber", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsagePerSubscriber_median(ctx context.Context, field graphql.CollectedField, obj *domain.SubscriberStatistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsagePerSubscriber_median(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Median, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsagePerSubscriber_median(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsagePerSubscriber", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsagePerSubscriber_p95(ctx context.Context, field graphql.CollectedField, obj *domain.SubscriberStatistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsagePerSubscriber_p95(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.P95, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsagePerSubscriber_p95(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsagePerSubscriber", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsagePerSubscriber_largest(ctx context.Context, field graphql.CollectedField, obj *domain.SubscriberStatistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsagePerSubscriber_largest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Largest, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsagePerSubscriber_largest(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsagePerSubscriber", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsagePerSubscriber_above(ctx context.Context, field graphql.CollectedField, obj *domain.SubscriberStatistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsagePerSubscriber_above(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Above, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsagePerSubscriber_above(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsagePerSubscriber", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
 func (ec *executionContext) _UsagePoint_start(ctx context.Context, field graphql.CollectedField, obj *domain.UsagePoint) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -881,6 +1236,314 @@ func (ec *executionContext) _UsagePoint_sessions(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_UsagePoint_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("UsagePoint", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeries_value(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeries) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeries_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeries_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeries", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeries_label(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeries) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeries_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Label, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeries_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeries", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeries_isOthers(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeries) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeries_isOthers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsOthers, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeries_isOthers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeries", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeries_mobileOriginated(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeries) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeries_mobileOriginated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MobileOriginated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeries_mobileOriginated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeries", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeries_mobileTerminated(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeries) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeries_mobileTerminated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MobileTerminated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeries_mobileTerminated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeries", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeries_total(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeries) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeries_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeries_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeries", field, true, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeries_sessions(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeries) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeries_sessions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sessions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOBigInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeries_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeries", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeries_points(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeries) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeries_points(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Points, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.UsageSeriesPoint) graphql.Marshaler {
+			return ec.marshalNUsageSeriesPoint2ᚕsimgraphᚋgraphᚋmodelᚐUsageSeriesPointᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeries_points(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UsageSeries",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UsageSeriesPoint(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UsageSeriesPoint_start(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeriesPoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeriesPoint_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeriesPoint_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeriesPoint", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeriesPoint_mobileOriginated(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeriesPoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeriesPoint_mobileOriginated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MobileOriginated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeriesPoint_mobileOriginated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeriesPoint", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeriesPoint_mobileTerminated(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeriesPoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeriesPoint_mobileTerminated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MobileTerminated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeriesPoint_mobileTerminated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeriesPoint", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeriesPoint_total(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeriesPoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeriesPoint_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeriesPoint_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeriesPoint", field, true, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _UsageSeriesPoint_sessions(ctx context.Context, field graphql.CollectedField, obj *model.UsageSeriesPoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UsageSeriesPoint_sessions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sessions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOBigInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UsageSeriesPoint_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UsageSeriesPoint", field, false, false, errors.New("field of type BigInt does not have child fields"))
 }
 
 func (ec *executionContext) _UsageShare_value(ctx context.Context, field graphql.CollectedField, obj *domain.UsageShare) (ret graphql.Marshaler) {
@@ -1923,6 +2586,82 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "seriesBy":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Usage_seriesBy(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "perSubscriber":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Usage_perSubscriber(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "topSubscribers":
 			field := field
 
@@ -1971,6 +2710,44 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_previous(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "comparison":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Usage_comparison(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -2248,6 +3025,69 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
+var usagePerSubscriberImplementors = []string{"UsagePerSubscriber"}
+
+func (ec *executionContext) _UsagePerSubscriber(ctx context.Context, sel ast.SelectionSet, obj *domain.SubscriberStatistics) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, usagePerSubscriberImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UsagePerSubscriber")
+		case "subscribers":
+			out.Values[i] = ec._UsagePerSubscriber_subscribers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "total":
+			out.Values[i] = ec._UsagePerSubscriber_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "median":
+			out.Values[i] = ec._UsagePerSubscriber_median(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "p95":
+			out.Values[i] = ec._UsagePerSubscriber_p95(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "largest":
+			out.Values[i] = ec._UsagePerSubscriber_largest(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "above":
+			out.Values[i] = ec._UsagePerSubscriber_above(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var usagePointImplementors = []string{"UsagePoint"}
 
 func (ec *executionContext) _UsagePoint(ctx context.Context, sel ast.SelectionSet, obj *domain.UsagePoint) graphql.Marshaler {
@@ -2283,6 +3123,137 @@ func (ec *executionContext) _UsagePoint(ctx context.Context, sel ast.SelectionSe
 		case "sessions":
 			out.Values[i] = ec._UsagePoint_sessions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var usageSeriesImplementors = []string{"UsageSeries"}
+
+func (ec *executionContext) _UsageSeries(ctx context.Context, sel ast.SelectionSet, obj *model.UsageSeries) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, usageSeriesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UsageSeries")
+		case "value":
+			out.Values[i] = ec._UsageSeries_value(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "label":
+			out.Values[i] = ec._UsageSeries_label(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "isOthers":
+			out.Values[i] = ec._UsageSeries_isOthers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mobileOriginated":
+			out.Values[i] = ec._UsageSeries_mobileOriginated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mobileTerminated":
+			out.Values[i] = ec._UsageSeries_mobileTerminated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "total":
+			out.Values[i] = ec._UsageSeries_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sessions":
+			out.Values[i] = ec._UsageSeries_sessions(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "points":
+			out.Values[i] = ec._UsageSeries_points(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var usageSeriesPointImplementors = []string{"UsageSeriesPoint"}
+
+func (ec *executionContext) _UsageSeriesPoint(ctx context.Context, sel ast.SelectionSet, obj *model.UsageSeriesPoint) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, usageSeriesPointImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UsageSeriesPoint")
+		case "start":
+			out.Values[i] = ec._UsageSeriesPoint_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mobileOriginated":
+			out.Values[i] = ec._UsageSeriesPoint_mobileOriginated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mobileTerminated":
+			out.Values[i] = ec._UsageSeriesPoint_mobileTerminated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "total":
+			out.Values[i] = ec._UsageSeriesPoint_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sessions":
+			out.Values[i] = ec._UsageSeriesPoint_sessions(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -2681,6 +3652,36 @@ func (ec *executionContext) marshalNUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ct
 	return ec._Usage(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNUsageAlignment2simgraphᚋdomainᚐAlignment(ctx context.Context, v any) (domain.Alignment, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNUsageAlignment2simgraphᚋdomainᚐAlignment[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUsageAlignment2simgraphᚋdomainᚐAlignment(ctx context.Context, sel ast.SelectionSet, v domain.Alignment) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNUsageAlignment2simgraphᚋdomainᚐAlignment[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNUsageAlignment2simgraphᚋdomainᚐAlignment = map[string]domain.Alignment{
+		"DATE":           domain.AlignDate,
+		"WEEKDAY":        domain.AlignWeekday,
+		"BILLING_PERIOD": domain.AlignPeriod,
+	}
+	marshalNUsageAlignment2simgraphᚋdomainᚐAlignment = map[domain.Alignment]string{
+		domain.AlignDate:    "DATE",
+		domain.AlignWeekday: "WEEKDAY",
+		domain.AlignPeriod:  "BILLING_PERIOD",
+	}
+)
+
 func (ec *executionContext) unmarshalNUsageCounters2simgraphᚋdomainᚐUsageCounters(ctx context.Context, v any) (domain.UsageCounters, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNUsageCounters2simgraphᚋdomainᚐUsageCounters[tmp]
@@ -2735,6 +3736,8 @@ var (
 		"GROUP":      domain.ByGroup,
 		"TAG":        domain.ByTag,
 		"SOURCE":     domain.BySource,
+		"COUNTRY":    domain.ByCountry,
+		"KIND":       domain.ByKind,
 	}
 	marshalNUsageDimension2simgraphᚋdomainᚐDimension = map[domain.Dimension]string{
 		domain.ByProtocol:  "PROTOCOL",
@@ -2744,6 +3747,8 @@ var (
 		domain.ByGroup:     "GROUP",
 		domain.ByTag:       "TAG",
 		domain.BySource:    "SOURCE",
+		domain.ByCountry:   "COUNTRY",
+		domain.ByKind:      "KIND",
 	}
 )
 
@@ -2804,6 +3809,36 @@ func (ec *executionContext) unmarshalNUsageRecordInput2ᚕᚖsimgraphᚋgraphᚋ
 func (ec *executionContext) unmarshalNUsageRecordInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐUsageRecordInput(ctx context.Context, v any) (*input.UsageRecordInput, error) {
 	res, err := ec.unmarshalInputUsageRecordInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUsageSeries2ᚖsimgraphᚋgraphᚋmodelᚐUsageSeries(ctx context.Context, sel ast.SelectionSet, v *model.UsageSeries) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._UsageSeries(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNUsageSeriesPoint2simgraphᚋgraphᚋmodelᚐUsageSeriesPoint(ctx context.Context, sel ast.SelectionSet, v model.UsageSeriesPoint) graphql.Marshaler {
+	return ec._UsageSeriesPoint(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNUsageSeriesPoint2ᚕsimgraphᚋgraphᚋmodelᚐUsageSeriesPointᚄ(ctx context.Context, sel ast.SelectionSet, v []model.UsageSeriesPoint) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNUsageSeriesPoint2simgraphᚋgraphᚋmodelᚐUsageSeriesPoint(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNUsageShare2ᚖsimgraphᚋdomainᚐUsageShare(ctx context.Context, sel ast.SelectionSet, v *domain.UsageShare) graphql.Marshaler {
@@ -2961,6 +3996,13 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOUsagePerSubscriber2ᚖsimgraphᚋdomainᚐSubscriberStatistics(ctx context.Context, sel ast.SelectionSet, v *domain.SubscriberStatistics) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UsagePerSubscriber(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOUsagePoint2ᚕᚖsimgraphᚋdomainᚐUsagePointᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.UsagePoint) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -2969,6 +4011,25 @@ func (ec *executionContext) marshalOUsagePoint2ᚕᚖsimgraphᚋdomainᚐUsagePo
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNUsagePoint2ᚖsimgraphᚋdomainᚐUsagePoint(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOUsageSeries2ᚕᚖsimgraphᚋgraphᚋmodelᚐUsageSeriesᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.UsageSeries) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNUsageSeries2ᚖsimgraphᚋgraphᚋmodelᚐUsageSeries(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

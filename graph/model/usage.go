@@ -1,6 +1,10 @@
 package model
 
-import "simgraph/domain"
+import (
+	"time"
+
+	"simgraph/domain"
+)
 
 // Usage is the usage of a subject in a span.
 type Usage struct {
@@ -9,6 +13,22 @@ type Usage struct {
 	// Period is the billing period that was requested; nil for other spans.
 	Period *domain.Period
 }
+
+// The usage over time of one value of a dimension. Sessions are nil where they are not counted by it.
+type (
+	UsageSeries struct {
+		Value, Label *string
+		IsOthers     bool
+		domain.Volume
+		Sessions *int64
+		Points   []UsageSeriesPoint
+	}
+	UsageSeriesPoint struct {
+		Start time.Time
+		domain.Volume
+		Sessions *int64
+	}
+)
 
 // The answer of recordUsage.
 type (

@@ -41,7 +41,7 @@ func (b *bench) analytics(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return b.year(ctx, usage.NewAnalytics(store))
 }
 
 const clearUsage = `
@@ -78,7 +78,70 @@ func (b *bench) questions() []question {
 		{"company by group, a month", b.breakdown(company, month, domain.ByGroup)},
 		{"company by source, a month", b.breakdown(company, month, domain.BySource)},
 		{"one group by tariff, a month", b.breakdown(group, month, domain.ByTariff)},
+		{"company by day, a month", b.series(month, daily, company)},
+		{"company by day and group, a month", b.seriesBy(month, daily, domain.ByGroup)},
+		{"company by day and group, days of two periods", b.seriesBy(days, daily, domain.ByGroup)},
+		{"company by day and protocol, a month", b.seriesBy(month, daily, domain.ByProtocol)},
+		{"company by day and operator, a month", b.seriesBy(month, daily, domain.ByOperator)},
+		{"company by day and tag, a month", b.seriesBy(month, daily, domain.ByTag)},
+		{"distribution over subscribers, a month", b.statistics(month)},
 	}
+}
+
+// yearQuestions are about the totals of twelve months.
+func (b *bench) yearQuestions() []question {
+	year := domain.Range{Start: b.month.End.AddDate(-1, 0, 0), End: b.month.End, Offset: time.UTC}
+	cut := domain.Range{Start: year.Start.AddDate(0, 0, 14), End: year.End.AddDate(0, 0, -14), Offset: time.UTC}
+	daily, monthly := domain.Interval{Unit: domain.Daily, Zone: time.UTC}, domain.Interval{Unit: domain.Monthly, Zone: time.UTC}
+	return []question{
+		{"company by day, a year", b.series(year, daily, domain.Subject{})},
+		{"company by day and group, a year", b.seriesBy(year, daily, domain.ByGroup)},
+		{"company by month and group, a year", b.seriesBy(year, monthly, domain.ByGroup)},
+		{"company by day and group, a year less two half months", b.seriesBy(cut, daily, domain.ByGroup)},
+	}
+}
+
+// The totals of the eleven months before are those of the month, as far as a company and its
+// groups are read from totals of their own.
+const (
+	earlierHours = `
+INSERT INTO company_hours
+SELECT h.company_id, h.hour - n * interval '28 days', h.protocol, h.mobile_originated, h.mobile_terminated
+FROM company_hours h, generate_series(1, 12) n WHERE h.company_id = $1 AND h.hour < $2::timestamptz + interval '28 days'`
+	earlierSessions = `
+INSERT INTO company_sessions
+SELECT h.company_id, h.hour - n * interval '28 days', h.sessions
+FROM company_sessions h, generate_series(1, 12) n WHERE h.company_id = $1 AND h.hour < $2::timestamptz + interval '28 days'`
+	earlierHoursOfGroups = `
+INSERT INTO group_hours
+SELECT h.company_id, h.group_id, h.hour - n * interval '28 days', h.protocol, h.mobile_originated, h.mobile_terminated
+FROM group_hours h, generate_series(1, 12) n WHERE h.company_id = $1 AND h.hour < $2::timestamptz + interval '28 days'`
+	earlierSessionsOfGroups = `
+INSERT INTO group_sessions
+SELECT h.company_id, h.group_id, h.hour - n * interval '28 days', h.sessions
+FROM group_sessions h, generate_series(1, 12) n WHERE h.company_id = $1 AND h.hour < $2::timestamptz + interval '28 days'`
+	earlierPeriods = `
+INSERT INTO group_periods
+SELECT h.company_id, date_trunc('month', h.hour, 'UTC'), h.group_id, sum(h.mobile_originated), sum(h.mobile_terminated)
+FROM group_hours h WHERE h.company_id = $1 AND h.hour < $2::timestamptz GROUP BY 1, 2, 3`
+)
+
+// year makes the months before of the last one, and asks about all.
+func (b *bench) year(ctx context.Context, a *usage.Analytics) error {
+	for _, sql := range []string{earlierHours, earlierSessions, earlierHoursOfGroups, earlierSessionsOfGroups, earlierPeriods} {
+		if _, err := b.pool.ExecContext(ctx, sql, b.scope.Company, b.month.Start); err != nil {
+			return err
+		}
+	}
+	if _, err := b.pool.ExecContext(ctx, "VACUUM ANALYZE company_hours, company_sessions, group_hours, group_sessions, group_periods"); err != nil {
+		return err
+	}
+	for _, q := range b.yearQuestions() {
+		if err := b.answer(ctx, q, a); err != nil {
+			return fmt.Errorf("%s: %w", q.name, err)
+		}
+	}
+	return nil
 }
 
 type asking = func(context.Context, *usage.Analytics) error
@@ -86,6 +149,20 @@ type asking = func(context.Context, *usage.Analytics) error
 func (b *bench) series(span domain.Range, by domain.Interval, of ...domain.Subject) asking {
 	return func(ctx context.Context, a *usage.Analytics) error {
 		_, err := a.Series(ctx, b.scope, of, span, by, domain.AllMeasures)
+		return err
+	}
+}
+
+func (b *bench) seriesBy(span domain.Range, by domain.Interval, dimension domain.Dimension) asking {
+	return func(ctx context.Context, a *usage.Analytics) error {
+		_, err := a.SeriesBy(ctx, b.scope, []domain.Subject{{}}, span, by, dimension, 8)
+		return err
+	}
+}
+
+func (b *bench) statistics(span domain.Range) asking {
+	return func(ctx context.Context, a *usage.Analytics) error {
+		_, err := a.Statistics(ctx, b.scope, []domain.Subject{{}}, span, 1_000_000)
 		return err
 	}
 }
