@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sheetsOf } from './sheet';
+import { seriesOf, sheetsOf } from './sheet';
 
 test('a list of hours is a series, a list of names with a number a ranking', () => {
   const [series, ranking] = sheetsOf({
@@ -23,3 +23,20 @@ test('identifiers of digits stay text', () => {
 });
 
 test('an answer without lists and numbers has no sheet', () => expect(sheetsOf({ viewer: { email: 'a@b.example' } })).toEqual([]));
+
+test('each value has a series of its own, and so have none and the others', () => {
+  const points = (total: string) => [{ start: '2026-11-01T00:00:00Z', total }, { start: '2026-11-02T00:00:00Z', total: '0' }];
+  const [sheet] = sheetsOf({
+    company: {
+      usage: {
+        seriesBy: [
+          { label: 'Vans', isOthers: false, points: points('9') },
+          { label: null, isOthers: false, points: points('5') },
+          { label: null, isOthers: true, points: points('2') },
+        ],
+      },
+    },
+  });
+  expect(sheet!.kind).toBe('series');
+  expect(seriesOf(sheet!).series.map(({ label, values }) => [label, values])).toEqual([['Vans', [9, 0]], ['(none)', [5, 0]], ['Others', [2, 0]]]);
+});

@@ -213,6 +213,9 @@ export interface Drawn {
   hidden: number;
 }
 
+/** What marks the rows of all values that have no series of their own. */
+const others = 'isOthers';
+
 // As many as the palette has colours.
 const most = 8;
 
@@ -220,12 +223,13 @@ const most = 8;
 export function seriesOf(sheet: Sheet): Drawn {
   const time = sheet.columns.find((column) => column.type === 'time')!.key;
   const numbers = sheet.columns.filter((column) => column.type === 'number');
-  const texts = sheet.columns.filter((column) => column.type === 'text');
+  const texts = sheet.columns.filter((column) => column.type === 'text' && column.key !== others);
   const times = [...new Set(sheet.rows.map((row) => instantOf(row[time])))].sort((a, b) => a - b);
   const place = new Map(times.map((at, i) => [at, i]));
   const series = new Map<string, Drawn['series'][number]>();
   for (const row of sheet.rows) {
-    const group = texts.map((text) => row[text.key]).filter((text) => text !== null && text !== '').join(' ');
+    const words = texts.map((text) => row[text.key]).filter((text) => text !== null && text !== '').join(' ');
+    const group = words || (texts.length === 0 ? '' : row[others] === true ? 'Others' : '(none)');
     for (const number of numbers) {
       const label = [group, group && numbers.length === 1 ? '' : titleOf(number.key)].filter(Boolean).join(' · ');
       if (!series.has(label)) series.set(label, { label, values: times.map(() => null), unit: number.unit });

@@ -164,6 +164,27 @@ export const groups: { name: string; examples: Example[] }[] = [
         variables: (timeZone) => ({ ...lastDays(30, timeZone), interval: 'DAY' }),
       },
       {
+        name: 'Usage by group over time',
+        about: 'Each day of last month, with all other groups together',
+        needs: ['VIEW_STATISTICS_OVERVIEW'],
+        query: `query UsageByGroupOverTime($from: DateTime, $to: DateTime, $by: UsageDimension! = GROUP, $interval: UsageInterval! = DAY) {
+  company {
+    usage(start: $from, end: $to) {
+      seriesBy(by: $by, interval: $interval, first: 7) {
+        label
+        isOthers
+        points {
+          start
+          total
+        }
+      }
+    }
+  }
+}
+`,
+        variables: (timeZone) => ({ ...lastMonth(timeZone), by: 'GROUP', interval: 'DAY' }),
+      },
+      {
         name: 'Usage by protocol',
         about: 'Which protocols carry the traffic',
         needs: ['VIEW_STATISTICS_OVERVIEW'],
