@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/imported"
@@ -138,7 +139,7 @@ func (a *VolumeAlerts) Remove(ctx context.Context, scope domain.Scope, id int64)
 const sameAlerts = `
 SELECT DISTINCT a.alert_id, a.rule_type, a.target_id, lower.threshold AS lower_threshold, upper.threshold AS upper_threshold
 FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS wanted(rule_type, target_id, lower_threshold, upper_threshold)
-JOIN alerts a ON a.company_id = $1 AND a.rule_type = wanted.rule_type AND a.target_id = wanted.target_id` + joinAlert + `
+JOIN alerts a ON a.company_id = $1 AND a.rule_type = wanted.rule_type AND a.target_id = wanted.target_id` + alert.JoinThresholds + `
 WHERE lower.threshold = wanted.lower_threshold AND upper.threshold = wanted.upper_threshold`
 
 // Keep implements domain.Alerts.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"simgraph/db/alert"
 	"simgraph/domain"
 )
 
@@ -11,7 +12,7 @@ WITH copies AS (
   WHERE a.company_id = $1
 )
 SELECT ` + alertLogSelect + `, abs(l.alert_id) AS former_id, l.revision, COALESCE(subject.physical_id, '') AS physical_id,
-  t.alert_id IS NOT NULL AS stands, COALESCE(` + alertTarget + `, '') AS alert_target, COALESCE(copies.copy, 0) AS copy,
+  t.alert_id IS NOT NULL AS stands, COALESCE(` + alert.Target + `, '') AS alert_target, COALESCE(copies.copy, 0) AS copy,
   COALESCE(lower.threshold, 0) AS lower_threshold, COALESCE(upper.threshold, 0) AS upper_threshold
 FROM alert_log l
 LEFT JOIN subscribers subject ON subject.company_id = $1 AND subject.key = l.subscriber_key
@@ -51,7 +52,7 @@ func (e exportedFiring) firing() domain.Firing {
 // exportAlerts numbers equal alerts. Those of subscribers that share their
 // subscriberId are no such ones, though their lines would be.
 const exportAlerts = `
-SELECT DISTINCT a.rule_type, ` + alertTarget + ` COLLATE "C" AS target,
+SELECT DISTINCT a.rule_type, ` + alert.Target + ` COLLATE "C" AS target,
   lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, ` + alertCopy + ` AS copy, a.name, a.description` + fromAlerts + `
 WHERE a.company_id = $1
 ORDER BY a.rule_type, target, lower_threshold, upper_threshold, copy`

@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/alert"
 	"simgraph/db/delivery"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
@@ -21,15 +22,8 @@ var _ domain.VolumeLog = (*VolumeLog)(nil)
 // NewVolumeLog returns the store on the pool.
 func NewVolumeLog(pool *sqlx.DB) *VolumeLog { return &VolumeLog{pool} }
 
-// fromAlertLog are the entries l with the subscriber s whose usage they are about.
 const fromAlertLog = `
-FROM alert_log l
-LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key`
-
-// visibleLog is the condition that a scope ($1, $2) shows the entry: both the
-// group that it was set on and the subject.
-const visibleLog = `l.company_id = $1 AND ($2::bigint[] IS NULL OR l.rule_type <> 'company'
-  AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2))`
+FROM alert_log l` + alert.JoinSubject
 
 const alertLogSelect = `l.entry_id, l.alert_id, l.rule_type, l.target, l.limit_boundary, l.subscriber_key, l.group_id, l.target_group_id,
   l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late, l.silence_id, l.notification_id, l.date_created`
@@ -49,7 +43,7 @@ var alertLogColumns = map[string]keyset.Column{
 }
 
 const findAlertLog = `SELECT ` + alertLogSelect + fromAlertLog + `
-WHERE ` + visibleLog + ` AND l.entry_id = ANY($3)`
+WHERE ` + alert.VisibleEntry + ` AND l.entry_id = ANY($3)`
 
 // FindMany implements domain.AlertLog.
 func (a *VolumeLog) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.VolumeLogEntry, error) {
@@ -72,14 +66,14 @@ type alertLogRow struct {
 
 // List implements domain.AlertLog.
 func (a *VolumeLog) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeLogEntry], error) {
-	sql := `SELECT ` + alertLogSelect + `, {cursor} AS cursor_keys` + fromAlertLog + ` WHERE ` + visibleLog
+	sql := `SELECT ` + alertLogSelect + `, {cursor} AS cursor_keys` + fromAlertLog + ` WHERE ` + alert.VisibleEntry
 	return keyset.Rows(ctx, a.pool, newAlertLogList(scope), sql, listing.InOrder(domain.VolumeLogOrder()), func(row *alertLogRow) *domain.VolumeLogEntry { return &row.VolumeLogEntry })
 }
 
 // Count implements domain.AlertLog.
 func (a *VolumeLog) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newAlertLogList(scope)
-	sql := `SELECT count(*)` + fromAlertLog + ` WHERE ` + visibleLog + ` AND ` + l.Filter(listing.Filter)
+	sql := `SELECT count(*)` + fromAlertLog + ` WHERE ` + alert.VisibleEntry + ` AND ` + l.Filter(listing.Filter)
 	return pg.Count(ctx, a.pool, sql, l.Args...)
 }
 

@@ -103,7 +103,7 @@ func (a *VolumeAlerts) Preview(ctx context.Context, scope domain.Scope, spec dom
 	if targets[0].refused != nil {
 		return nil, targets[0].refused
 	}
-	company, err := pg.GetOne[domain.Company](ctx, a.pool, domain.NotFound("company", "company", ""), companies.FindByID, scope.Company)
+	company, err := companies.Find(ctx, a.pool, scope.Company)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/alert"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -19,12 +20,12 @@ const alertStates = `
 SELECT ` + alertSelect + `, w.subscriber_key AS subject_subscriber, w.group_id AS subject_group, w.usage,
   l.date_created AS lower_since, u.date_created AS upper_since
 FROM watched w
-JOIN alerts a ON a.company_id = $1 AND a.alert_id = w.alert_id` + joinAlert + `
+JOIN alerts a ON a.company_id = $1 AND a.alert_id = w.alert_id` + alert.JoinThresholds + `
 LEFT JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id AND l.limit_boundary = 'lower'
   AND l.revision = lower.revision AND l.period_start = $3 AND l.subject_id = COALESCE(w.subscriber_key, w.group_id)
 LEFT JOIN alert_log u ON u.company_id = $1 AND u.alert_id = a.alert_id AND u.limit_boundary = 'upper'
   AND u.revision = upper.revision AND u.period_start = $3 AND u.subject_id = COALESCE(w.subscriber_key, w.group_id)
-WHERE ` + visibleAlerts
+WHERE ` + alert.Visible
 
 // subjectsOfAlerts needs no look at the scope for the subjects: who sees an
 // alert sees all of them.
@@ -106,7 +107,7 @@ SELECT a.alert_id AS parent, count(DISTINCT l.subject_id) AS number` + fromAlert
 JOIN alert_thresholds t ON t.company_id = $1 AND t.alert_id = a.alert_id
 JOIN alert_log l ON l.company_id = $1 AND l.alert_id = a.alert_id AND l.limit_boundary = t.boundary
   AND l.revision = t.revision AND l.period_start = $3
-WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($4)
+WHERE ` + alert.Visible + ` AND a.alert_id = ANY($4)
 GROUP BY a.alert_id`
 
 // Fired implements domain.Alerts.
@@ -120,7 +121,7 @@ func (a *VolumeAlerts) Fired(ctx context.Context, scope domain.Scope, alerts []i
 
 // currentPeriod is the billing period of the company that runs now.
 func (a *VolumeAlerts) currentPeriod(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope) (domain.Period, error) {
-	company, err := pg.GetOne[domain.Company](ctx, in, domain.NotFound("company", "company", ""), companies.FindByID, scope.Company)
+	company, err := companies.Find(ctx, in, scope.Company)
 	if err != nil {
 		return domain.Period{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/alert"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -27,28 +28,17 @@ func NewVolumeAlerts(pool *sqlx.DB, now func() time.Time) *VolumeAlerts {
 
 // fromAlerts are the alerts a with their thresholds and the subscriber s of
 // those on a single one.
-const (
-	fromAlerts = `
-FROM alerts a` + joinAlert
-	joinAlert = `
-JOIN alert_thresholds lower ON lower.company_id = a.company_id AND lower.alert_id = a.alert_id AND lower.boundary = 'lower'
-JOIN alert_thresholds upper ON upper.company_id = a.company_id AND upper.alert_id = a.alert_id AND upper.boundary = 'upper'
-LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key`
-)
+const fromAlerts = `
+FROM alerts a` + alert.JoinThresholds
 
-// visibleAlerts is the condition that a scope ($1, $2) shows the alert.
-const visibleAlerts = `a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2))`
-
-const alertTarget = `COALESCE(s.subscriber_id, a.group_id::text, '')`
-
-const alertSelect = `a.alert_id, a.rule_type, ` + alertTarget + ` AS target, a.subscriber_key, a.group_id,
+const alertSelect = `a.alert_id, a.rule_type, ` + alert.Target + ` AS target, a.subscriber_key, a.group_id,
   lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, a.date_created, a.name, a.description`
 
 // alertColumns are where the fields of domain.AlertFields live.
 var alertColumns = map[string]keyset.Column{
 	"id":             {SQL: "a.alert_id"},
 	"ruleType":       {SQL: "a.rule_type"},
-	"target":         {SQL: alertTarget},
+	"target":         {SQL: alert.Target},
 	"lowerThreshold": {SQL: "lower.threshold"},
 	"upperThreshold": {SQL: "upper.threshold"},
 	"dateCreated":    {SQL: "a.date_created"},
@@ -64,15 +54,15 @@ func findAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, 
 	if err != nil {
 		return nil, err
 	}
-	if alert := found[id]; alert != nil {
-		return alert, nil
+	if of := found[id]; of != nil {
+		return of, nil
 	}
 	// The text for what is hidden is that for what is not there.
 	return nil, domain.NotFound("alertId", "alert", pg.FormatInt(id))
 }
 
 const findAlerts = `SELECT ` + alertSelect + fromAlerts + `
-WHERE ` + visibleAlerts + ` AND a.alert_id = ANY($3)`
+WHERE ` + alert.Visible + ` AND a.alert_id = ANY($3)`
 
 // FindMany implements domain.Alerts.
 func (a *VolumeAlerts) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.VolumeAlert, error) {
@@ -94,7 +84,7 @@ func newAlertList(scope domain.Scope) *keyset.List {
 
 // List implements domain.Alerts.
 func (a *VolumeAlerts) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeAlert], error) {
-	sql := `SELECT ` + alertSelect + `, {cursor} AS cursor_keys` + fromAlerts + ` WHERE ` + visibleAlerts
+	sql := `SELECT ` + alertSelect + `, {cursor} AS cursor_keys` + fromAlerts + ` WHERE ` + alert.Visible
 	return keyset.Rows(ctx, a.pool, newAlertList(scope), sql, listing, func(row *alertRow) *domain.VolumeAlert { return &row.VolumeAlert })
 }
 
@@ -106,6 +96,6 @@ type alertRow struct {
 // Count implements domain.Alerts.
 func (a *VolumeAlerts) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newAlertList(scope)
-	sql := `SELECT count(*)` + fromAlerts + ` WHERE ` + visibleAlerts + ` AND ` + l.Filter(listing.Filter)
+	sql := `SELECT count(*)` + fromAlerts + ` WHERE ` + alert.Visible + ` AND ` + l.Filter(listing.Filter)
 	return pg.Count(ctx, a.pool, sql, l.Args...)
 }

@@ -123,7 +123,7 @@ func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest dom
 	if err != nil || len(mails) == 0 {
 		return nil, err
 	}
-	of, err := pg.GetOne[domain.Company](ctx, o.pool, domain.NotFound("company", "company", ""), companies.FindByID, company)
+	of, err := companies.Find(ctx, o.pool, company)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func pointer[T any](row T) *T { return &row }
 
 // Company implements domain.Snapshot.
 func (s *snapshot) Company(ctx context.Context) (*domain.Company, error) {
-	return pg.GetOne[domain.Company](ctx, s.tx, domain.NotFound("company", "company", ""), companies.FindByID, s.scope.Company)
+	return companies.Find(ctx, s.tx, s.scope.Company)
 }
 
 const exportOperators = `

@@ -25,29 +25,39 @@ var _ domain.Alerts = (*Alerts)(nil)
 func NewAlerts(pool *sqlx.DB) *Alerts { return &Alerts{pool} }
 
 const (
+	// JoinSubscriber joins the subscriber s of alerts a that are on a single one.
+	JoinSubscriber = `
+LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key`
+	// JoinThresholds joins both thresholds of alerts a on volume, and their subscriber.
+	JoinThresholds = `
+JOIN alert_thresholds lower ON lower.company_id = a.company_id AND lower.alert_id = a.alert_id AND lower.boundary = 'lower'
+JOIN alert_thresholds upper ON upper.company_id = a.company_id AND upper.alert_id = a.alert_id AND upper.boundary = 'upper'` + JoinSubscriber
+	// Visible is the condition that a scope ($1, $2) shows the alert a.
+	Visible = `a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2))`
+	// Target is the target of an alert a as text.
+	Target = `COALESCE(s.subscriber_id, a.group_id::text, '')`
+)
+
+const (
 	alertSelect = `a.alert_id, a.kind, a.rule_type, a.target, a.subscriber_key, a.group_id, a.lower_threshold, a.upper_threshold,
   a.bound, a.traits, a.revision, a.armed_at, a.date_created, a.name, a.description`
 	// onVolume and onConditions are the alerts a of a scope ($1, $2). {page} is filled with
 	// further conditions, order and limit.
 	onVolume = `
   (SELECT * FROM (
-    SELECT a.company_id, a.alert_id, 'volume' COLLATE "C" AS kind, a.rule_type, COALESCE(s.subscriber_id, a.group_id::text, '') COLLATE "C" AS target,
+    SELECT a.company_id, a.alert_id, 'volume' COLLATE "C" AS kind, a.rule_type, ` + Target + ` COLLATE "C" AS target,
       a.subscriber_key, a.group_id, lower.threshold AS lower_threshold, upper.threshold AS upper_threshold,
       0::bigint AS bound, '{}'::text[] AS traits, 0 AS revision, a.date_created AS armed_at, a.date_created, a.name, a.description
-    FROM alerts a
-    JOIN alert_thresholds lower ON lower.company_id = a.company_id AND lower.alert_id = a.alert_id AND lower.boundary = 'lower'
-    JOIN alert_thresholds upper ON upper.company_id = a.company_id AND upper.alert_id = a.alert_id AND upper.boundary = 'upper'
-    LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key
-    WHERE a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2))
+    FROM alerts a` + JoinThresholds + `
+    WHERE ` + Visible + `
   ) a WHERE true{page})`
 	onConditions = `
   (SELECT * FROM (
-    SELECT a.company_id, a.alert_id, a.kind, a.rule_type, COALESCE(s.subscriber_id, a.group_id::text, '') COLLATE "C" AS target,
+    SELECT a.company_id, a.alert_id, a.kind, a.rule_type, ` + Target + ` COLLATE "C" AS target,
       a.subscriber_key, a.group_id, NULL::bigint AS lower_threshold, NULL::bigint AS upper_threshold,
       a.bound, a.traits, a.revision, a.armed_at, a.date_created, a.name, a.description
-    FROM condition_alerts a
-    LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key
-    WHERE a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2))
+    FROM condition_alerts a` + JoinSubscriber + `
+    WHERE ` + Visible + `
   ) a WHERE true{page})`
 	fromAlerts = `
 FROM (` + onVolume + `

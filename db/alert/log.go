@@ -24,13 +24,19 @@ var _ domain.AlertLog = (*Log)(nil)
 func NewLog(pool *sqlx.DB) *Log { return &Log{pool} }
 
 const (
+	// JoinSubject joins the subscriber s that entries l of a log are about.
+	JoinSubject = `
+LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key`
+	// VisibleEntry is the condition that a scope ($1, $2) shows the entry l: both the group
+	// that it was set on and the subject.
+	VisibleEntry = `l.company_id = $1 AND ($2::bigint[] IS NULL OR l.rule_type <> 'company'
+  AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2))`
+)
+
+const (
 	logSelect = `l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id,
   l.limit_boundary, l.period_start, l.period_end, l.threshold, l.usage, l.is_late, l.source, l.nas, l.since, l.bound, l.value,
   l.trait, l.before, l.after, l.resolves, l.resolved_at, l.silence_id, l.notification_id, l.date_created`
-	// visibleEntry is the condition that a scope ($1, $2) shows the entry: both the group that
-	// it was set on and the subject.
-	visibleEntry = `l.company_id = $1 AND ($2::bigint[] IS NULL OR l.rule_type <> 'company'
-      AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2))`
 	// entriesOnVolume and entriesOnConditions are the entries l of a scope. Their key is the
 	// entry_id with the log that it is of, because each log counts on its own. {page} is filled
 	// with further conditions, order and limit.
@@ -40,9 +46,8 @@ const (
       l.subscriber_key, l.group_id, l.target_group_id, s.physical_id, l.limit_boundary, l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late,
       '' COLLATE "C" AS source, '' COLLATE "C" AS nas, l.date_created AS since, 0::bigint AS bound, 0::bigint AS value, '' COLLATE "C" AS trait, '' AS before, '' AS after,
       false AS is_open, NULL::bigint AS resolves, NULL::timestamptz AS resolved_at, l.silence_id, l.notification_id, l.date_created
-    FROM alert_log l
-    LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key
-    WHERE ` + visibleEntry + `
+    FROM alert_log l` + JoinSubject + `
+    WHERE ` + VisibleEntry + `
   ) l WHERE true{page})`
 	entriesOnConditions = `
   (SELECT * FROM (
@@ -51,9 +56,8 @@ const (
       NULL::bigint AS threshold, NULL::bigint AS usage, NULL::boolean AS is_late,
       l.source, l.nas, l.since, l.bound, l.value, l.trait, l.before, l.after,
       l.is_open, l.resolves, l.resolved_at, l.silence_id, l.notification_id, l.date_created
-    FROM condition_log l
-    LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key
-    WHERE ` + visibleEntry + `
+    FROM condition_log l` + JoinSubject + `
+    WHERE ` + VisibleEntry + `
   ) l WHERE true{page})`
 	fromLog = `
 FROM (` + entriesOnVolume + `

@@ -18,15 +18,19 @@ var _ domain.Companies = (*Store)(nil)
 // New returns the store on the pool.
 func New(pool *sqlx.DB) *Store { return &Store{pool} }
 
-// FindByID is the statement that returns the company $1.
-const FindByID = `
+const findByID = `
 SELECT company_id, external_id, name, billing_day, time_zone, country_code
 FROM companies
 WHERE company_id = $1`
 
 // LockByID returns the company $1 and locks it as Lock does.
-const LockByID = FindByID + `
+const LockByID = findByID + `
 FOR NO KEY UPDATE`
+
+// Find returns a company that the caller has by its number.
+func Find(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID) (*domain.Company, error) {
+	return pg.GetOne[domain.Company](ctx, in, domain.NotFound("company", "company", ""), findByID, company)
+}
 
 // Lock makes the transaction the only one that changes what belongs to the company
 // as a whole: its totals and what they depend on, and things of which it has a
@@ -37,7 +41,7 @@ func Lock(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (*domain.C
 
 // Find implements domain.Companies.
 func (c *Store) Find(ctx context.Context, scope domain.Scope) (*domain.Company, error) {
-	return pg.GetOne[domain.Company](ctx, c.pool, domain.NotFound("company", "company", ""), FindByID, scope.Company)
+	return Find(ctx, c.pool, scope.Company)
 }
 
 const numberOf = `
@@ -53,7 +57,7 @@ func (c *Store) FindExternal(ctx context.Context, externalID string) (*domain.Co
 	if err != nil {
 		return nil, err
 	}
-	return pg.GetOne[domain.Company](ctx, c.pool, unknown, FindByID, numbered.CompanyID)
+	return pg.GetOne[domain.Company](ctx, c.pool, unknown, findByID, numbered.CompanyID)
 }
 
 const listCompanies = `

@@ -83,7 +83,7 @@ type turn struct {
 
 // evaluate evaluates all alerts of a company. One that fails does not stop the others.
 func (s *Store) evaluate(ctx context.Context, id domain.CompanyID, at time.Time) error {
-	company, err := pg.GetOne[domain.Company](ctx, s.pool, domain.NotFound("company", "company", ""), companies.FindByID, id)
+	company, err := companies.Find(ctx, s.pool, id)
 	if err != nil {
 		return err
 	}

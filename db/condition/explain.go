@@ -39,7 +39,7 @@ func (s *Store) Explain(ctx context.Context, scope domain.Scope, id int64, subje
 	if err != nil {
 		return nil, err
 	}
-	company, err := pg.GetOne[domain.Company](ctx, s.pool, domain.NotFound("company", "company", ""), companies.FindByID, scope.Company)
+	company, err := companies.Find(ctx, s.pool, scope.Company)
 	if err != nil {
 		return nil, err
 	}

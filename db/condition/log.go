@@ -5,6 +5,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"simgraph/db/alert"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/condition"
@@ -12,16 +13,11 @@ import (
 
 const (
 	fromConditionLog = `
-FROM condition_log l
-LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key`
-	// visibleConditionLog is the condition that a scope ($1, $2) shows the entry: both the
-	// group that it was set on and the subject.
-	visibleConditionLog = `l.company_id = $1 AND ($2::bigint[] IS NULL OR l.rule_type <> 'company'
-  AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2))`
+FROM condition_log l` + alert.JoinSubject
 	conditionLogSelect = `l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id, l.source, l.nas,
   l.since, l.bound, l.value, l.trait, l.before, l.after, l.resolves, l.resolved_at, l.silence_id, l.notification_id, l.date_created`
 	findConditionLog = `SELECT ` + conditionLogSelect + fromConditionLog + `
-WHERE ` + visibleConditionLog + ` AND l.entry_id = ANY($3)`
+WHERE ` + alert.VisibleEntry + ` AND l.entry_id = ANY($3)`
 )
 
 // FindEntries implements condition.Alerts.

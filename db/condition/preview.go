@@ -134,7 +134,7 @@ func (s *Store) Preview(ctx context.Context, scope domain.Scope, spec condition.
 	if err != nil {
 		return nil, err
 	}
-	company, err := pg.GetOne[domain.Company](ctx, s.pool, domain.NotFound("company", "company", ""), companies.FindByID, scope.Company)
+	company, err := companies.Find(ctx, s.pool, scope.Company)
 	if err != nil {
 		return nil, err
 	}

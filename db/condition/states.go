@@ -6,6 +6,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"simgraph/db/alert"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -19,7 +20,7 @@ const firedNow = `l.state = 'fired' AND (l.is_open OR l.date_created >= $3)`
 const countFired = `
 SELECT a.alert_id AS parent, count(DISTINCT (l.subject_id, l.source, l.nas)) AS number` + fromConditions + `
 JOIN condition_log l ON l.company_id = $1 AND l.alert_id = a.alert_id AND l.revision = a.revision AND ` + firedNow + `
-WHERE ` + visibleConditions + ` AND a.alert_id = ANY($4)
+WHERE ` + alert.Visible + ` AND a.alert_id = ANY($4)
 GROUP BY a.alert_id`
 
 // Fired implements condition.Alerts.
@@ -36,14 +37,13 @@ SELECT ` + conditionSelect + `, m.key AS subject, fired.since, COALESCE(fired.is
 FROM subscribers m
 JOIN condition_alerts a ON a.company_id = $1 AND a.kind <> 'source'
   AND (a.rule_type = 'sim' AND a.subscriber_key = m.key OR a.rule_type = 'groupfptp' AND a.group_id = m.group_id
-    OR a.rule_type = 'company' AND $2::bigint[] IS NULL)
-LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key
+    OR a.rule_type = 'company' AND $2::bigint[] IS NULL)` + alert.JoinSubscriber + `
 LEFT JOIN LATERAL (
   SELECT min(l.date_created) AS since, bool_or(l.is_open) AS is_open
   FROM condition_log l
   WHERE l.company_id = $1 AND l.alert_id = a.alert_id AND l.revision = a.revision AND l.subject_id = m.key AND ` + firedNow + `
 ) fired ON true
-WHERE m.company_id = $1 AND m.key = ANY($4) AND ` + visibleConditions + `
+WHERE m.company_id = $1 AND m.key = ANY($4) AND ` + alert.Visible + `
 ORDER BY a.alert_id`
 
 type stateRow struct {
@@ -74,7 +74,7 @@ func (s *Store) WatchingSubscribers(ctx context.Context, scope domain.Scope, key
 
 // periodStart begins the billing period of the company that runs now.
 func (s *Store) periodStart(ctx context.Context, scope domain.Scope) (time.Time, error) {
-	company, err := pg.GetOne[domain.Company](ctx, s.pool, domain.NotFound("company", "company", ""), companies.FindByID, scope.Company)
+	company, err := companies.Find(ctx, s.pool, scope.Company)
 	if err != nil {
 		return time.Time{}, err
 	}

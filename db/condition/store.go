@@ -11,6 +11,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db"
+	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
@@ -38,14 +39,11 @@ func (s *Store) moment() time.Time { return pg.Moment(s.now()) }
 
 const (
 	fromConditions = `
-FROM condition_alerts a
-LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key`
-	// visibleConditions is the condition that a scope ($1, $2) shows the alert.
-	visibleConditions = `a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2))`
-	conditionSelect   = `a.alert_id, a.rule_type, COALESCE(s.subscriber_id, a.group_id::text, '') AS target, a.subscriber_key, a.group_id,
+FROM condition_alerts a` + alert.JoinSubscriber
+	conditionSelect = `a.alert_id, a.rule_type, ` + alert.Target + ` AS target, a.subscriber_key, a.group_id,
   a.kind, a.bound, a.traits AS of, a.revision, a.armed_at, a.date_created, a.name, a.description`
 	findConditions = `SELECT ` + conditionSelect + fromConditions + `
-WHERE ` + visibleConditions + ` AND a.alert_id = ANY($3)`
+WHERE ` + alert.Visible + ` AND a.alert_id = ANY($3)`
 )
 
 type alertRow struct {
