@@ -18,11 +18,11 @@ import (
 // changing runs do in a transaction in which no usage of the company is booked:
 // what was booked before is visible to its statements, and what is booked after
 // sees the change.
-func (a *VolumeAlerts) changing(ctx context.Context, scope domain.Scope, do func(*alertChange) error) error {
-	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
+func (a *VolumeAlerts) changing(ctx context.Context, scope domain.Scope, do func(*alertChange) (*domain.AuditEntry, error)) error {
+	return audit.Change(ctx, a.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		company, err := companies.Lock(ctx, tx, scope.Company)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		return do(&alertChange{tx: tx, scope: scope, company: company, at: pg.Moment(a.now())})
 	})
@@ -41,26 +41,26 @@ func (a *VolumeAlerts) Create(ctx context.Context, scope domain.Scope, spec doma
 	if err := spec.Check(); err != nil {
 		return nil, err
 	}
-	err = a.changing(ctx, scope, func(change *alertChange) error {
+	err = a.changing(ctx, scope, func(change *alertChange) (*domain.AuditEntry, error) {
 		targets, err := targetFinder{change.tx, scope}.find(ctx, []domain.AlertSpec{spec})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if targets[0].refused != nil {
-			return targets[0].refused
+			return nil, targets[0].refused
 		}
 		ids, err := change.insert(ctx, targets)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		created, err = findAlert(ctx, change.tx, scope, ids[0])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := change.forUpstreams(ctx, created, false); err != nil {
-			return err
+			return nil, err
 		}
-		return change.audit(ctx, domain.AuditAlertCreate, created, alertChanges(nil, created))
+		return alertEntry(domain.AuditAlertCreate, created, alertChanges(nil, created)), nil
 	})
 	return created, err
 }
@@ -77,41 +77,41 @@ func (a *VolumeAlerts) Edit(ctx context.Context, scope domain.Scope, id int64, e
 	if err := edit.Check(); err != nil {
 		return nil, err
 	}
-	err = a.changing(ctx, scope, func(change *alertChange) error {
+	err = a.changing(ctx, scope, func(change *alertChange) (*domain.AuditEntry, error) {
 		alert, err := findAlert(ctx, change.tx, scope, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		before := *alert
 		alert.LowerThreshold, alert.UpperThreshold, err = edit.Thresholds(alert)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		alert.AlertWords = edit.AlertWordsEdit.Apply(alert.AlertWords)
 		edited = alert
 		changes := alertChanges(&before, alert)
 		if len(changes) == 0 {
-			return nil
+			return nil, nil
 		}
 		if _, err := pg.Affected(ctx, change.tx, editAlertWords, scope.Company, id, alert.Name, alert.Description); err != nil {
-			return err
+			return nil, err
 		}
 		n, err := pg.Affected(ctx, change.tx, editAlert, scope.Company, id, alert.LowerThreshold, alert.UpperThreshold)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n > 0 {
 			if err := change.forUpstreams(ctx, &before, true); err != nil {
-				return err
+				return nil, err
 			}
 			if err := change.forUpstreams(ctx, alert, false); err != nil {
-				return err
+				return nil, err
 			}
 			if err := change.evaluate(ctx, []int64{id}); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		return change.audit(ctx, domain.AuditAlertEdit, alert, changes)
+		return alertEntry(domain.AuditAlertEdit, alert, changes), nil
 	})
 	return edited, err
 }
@@ -120,18 +120,18 @@ const removeAlert = `DELETE FROM alerts WHERE company_id = $1 AND alert_id = $2`
 
 // Remove implements domain.Alerts.
 func (a *VolumeAlerts) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *domain.VolumeAlert, err error) {
-	err = a.changing(ctx, scope, func(change *alertChange) error {
+	err = a.changing(ctx, scope, func(change *alertChange) (*domain.AuditEntry, error) {
 		removed, err = findAlert(ctx, change.tx, scope, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := pg.Affected(ctx, change.tx, removeAlert, scope.Company, id); err != nil {
-			return err
+			return nil, err
 		}
 		if err := change.forUpstreams(ctx, removed, true); err != nil {
-			return err
+			return nil, err
 		}
-		return change.audit(ctx, domain.AuditAlertDelete, removed, alertChanges(removed, nil))
+		return alertEntry(domain.AuditAlertDelete, removed, alertChanges(removed, nil)), nil
 	})
 	return removed, err
 }
@@ -144,17 +144,14 @@ WHERE lower.threshold = wanted.lower_threshold AND upper.threshold = wanted.uppe
 
 // Keep implements domain.Alerts.
 func (a *VolumeAlerts) Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) (kept []domain.Imported, err error) {
-	err = a.changing(ctx, scope, func(change *alertChange) error {
+	err = a.changing(ctx, scope, func(change *alertChange) (*domain.AuditEntry, error) {
 		specs := pg.Pluck(alerts, func(a domain.AlertImport) domain.AlertSpec { return a.AlertSpec })
 		targets, err := targetFinder{change.tx, scope}.find(ctx, specs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		kept, err = change.keep(ctx, alerts, targets)
-		if err != nil {
-			return err
-		}
-		return audit.RecordImport(ctx, change.tx, scope, "alerts", imported.TallyAnswers(kept))
+		return audit.Import("alerts", imported.TallyAnswers(kept)), err
 	})
 	return kept, err
 }

@@ -12,6 +12,7 @@ import (
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 // VolumeLog keeps in PostgreSQL when alerts fired.
@@ -28,18 +29,14 @@ FROM alert_log l` + alert.JoinSubject
 const alertLogSelect = `l.entry_id, l.alert_id, l.rule_type, l.target, l.limit_boundary, l.subscriber_key, l.group_id, l.target_group_id,
   l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late, l.silence_id, l.notification_id, l.date_created`
 
-// alertLogColumns are where the fields of domain.AlertLogFields live.
-var alertLogColumns = map[string]keyset.Column{
-	"ruleType":      {SQL: "l.rule_type"},
-	"target":        {SQL: "l.target"},
-	"limitBoundary": {SQL: "l.limit_boundary"},
-	"dateCreated":   {SQL: "l.date_created"},
-	"entryId":       {SQL: "l.entry_id"},
-	"alertId":       {SQL: "l.alert_id"},
-	"physicalId":    {SQL: "s.physical_id", Nullable: true},
-	"threshold":     {SQL: "l.threshold"},
-	"usage":         {SQL: "l.usage"},
-	"isLate":        {SQL: "l.late"},
+// alertLogTable is the list of domain.VolumeLogFields; $2 are the groups.
+var alertLogTable = keyset.Table{
+	Key: query.Field{Name: "entryId", Type: query.Integer}, Order: domain.VolumeLogOrder(), Select: alertLogSelect, From: fromAlertLog + ` WHERE ` + alert.VisibleEntry,
+	Columns: map[string]keyset.Column{
+		"ruleType": {SQL: "l.rule_type"}, "target": {SQL: "l.target"}, "limitBoundary": {SQL: "l.limit_boundary"}, "dateCreated": {SQL: "l.date_created"},
+		"entryId": {SQL: "l.entry_id"}, "alertId": {SQL: "l.alert_id"}, "physicalId": {SQL: "s.physical_id", Nullable: true},
+		"threshold": {SQL: "l.threshold"}, "usage": {SQL: "l.usage"}, "isLate": {SQL: "l.late"},
+	},
 }
 
 const findAlertLog = `SELECT ` + alertLogSelect + fromAlertLog + `
@@ -54,11 +51,6 @@ func (a *VolumeLog) FindMany(ctx context.Context, scope domain.Scope, ids []int6
 	return pg.Keyed(rows, func(of *domain.VolumeLogEntry) int64 { return of.EntryID }), nil
 }
 
-func newAlertLogList(scope domain.Scope) *keyset.List {
-	entry, _ := domain.VolumeLogFields.Find("entryId")
-	return keyset.New(func(field string) keyset.Column { return alertLogColumns[field] }, entry, scope.Company, pg.GroupsOf(scope))
-}
-
 type alertLogRow struct {
 	domain.VolumeLogEntry
 	keyset.Keyed
@@ -66,15 +58,12 @@ type alertLogRow struct {
 
 // List implements domain.AlertLog.
 func (a *VolumeLog) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeLogEntry], error) {
-	sql := `SELECT ` + alertLogSelect + `, {cursor} AS cursor_keys` + fromAlertLog + ` WHERE ` + alert.VisibleEntry
-	return keyset.Rows(ctx, a.pool, newAlertLogList(scope), sql, listing.InOrder(domain.VolumeLogOrder()), func(row *alertLogRow) *domain.VolumeLogEntry { return &row.VolumeLogEntry })
+	return keyset.Page(ctx, a.pool, alertLogTable, scope, listing, func(row *alertLogRow) *domain.VolumeLogEntry { return &row.VolumeLogEntry }, pg.GroupsOf(scope))
 }
 
 // Count implements domain.AlertLog.
 func (a *VolumeLog) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	l := newAlertLogList(scope)
-	sql := `SELECT count(*)` + fromAlertLog + ` WHERE ` + alert.VisibleEntry + ` AND ` + l.Filter(listing.Filter)
-	return pg.Count(ctx, a.pool, sql, l.Args...)
+	return alertLogTable.Count(ctx, a.pool, scope, listing, pg.GroupsOf(scope))
 }
 
 const deliveriesOfNotifications = `

@@ -11,6 +11,7 @@ import (
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 // VolumeAlerts keeps the monitoring alerts in PostgreSQL.
@@ -34,14 +35,13 @@ FROM alerts a` + alert.JoinThresholds
 const alertSelect = `a.alert_id, a.rule_type, ` + alert.Target + ` AS target, a.subscriber_key, a.group_id,
   lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, a.date_created, a.name, a.description`
 
-// alertColumns are where the fields of domain.AlertFields live.
-var alertColumns = map[string]keyset.Column{
-	"id":             {SQL: "a.alert_id"},
-	"ruleType":       {SQL: "a.rule_type"},
-	"target":         {SQL: alert.Target},
-	"lowerThreshold": {SQL: "lower.threshold"},
-	"upperThreshold": {SQL: "upper.threshold"},
-	"dateCreated":    {SQL: "a.date_created"},
+// alertsTable is the list of domain.VolumeAlertFields; $2 are the groups.
+var alertsTable = keyset.Table{
+	Key: query.Field{Name: "id", Type: query.Integer}, Select: alertSelect, From: fromAlerts + ` WHERE ` + alert.Visible,
+	Columns: map[string]keyset.Column{
+		"id": {SQL: "a.alert_id"}, "ruleType": {SQL: "a.rule_type"}, "target": {SQL: alert.Target}, "lowerThreshold": {SQL: "lower.threshold"},
+		"upperThreshold": {SQL: "upper.threshold"}, "dateCreated": {SQL: "a.date_created"},
+	},
 }
 
 // Find implements domain.Alerts.
@@ -77,25 +77,17 @@ func findManyAlerts(ctx context.Context, in sqlx.QueryerContext, scope domain.Sc
 	return pg.Keyed(rows, func(of *domain.VolumeAlert) int64 { return of.AlertID }), nil
 }
 
-func newAlertList(scope domain.Scope) *keyset.List {
-	id, _ := domain.VolumeAlertFields.Find("id")
-	return keyset.New(func(field string) keyset.Column { return alertColumns[field] }, id, scope.Company, pg.GroupsOf(scope))
-}
-
-// List implements domain.Alerts.
-func (a *VolumeAlerts) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeAlert], error) {
-	sql := `SELECT ` + alertSelect + `, {cursor} AS cursor_keys` + fromAlerts + ` WHERE ` + alert.Visible
-	return keyset.Rows(ctx, a.pool, newAlertList(scope), sql, listing, func(row *alertRow) *domain.VolumeAlert { return &row.VolumeAlert })
-}
-
 type alertRow struct {
 	domain.VolumeAlert
 	keyset.Keyed
 }
 
+// List implements domain.Alerts.
+func (a *VolumeAlerts) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeAlert], error) {
+	return keyset.Page(ctx, a.pool, alertsTable, scope, listing, func(row *alertRow) *domain.VolumeAlert { return &row.VolumeAlert }, pg.GroupsOf(scope))
+}
+
 // Count implements domain.Alerts.
 func (a *VolumeAlerts) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	l := newAlertList(scope)
-	sql := `SELECT count(*)` + fromAlerts + ` WHERE ` + alert.Visible + ` AND ` + l.Filter(listing.Filter)
-	return pg.Count(ctx, a.pool, sql, l.Args...)
+	return alertsTable.Count(ctx, a.pool, scope, listing, pg.GroupsOf(scope))
 }

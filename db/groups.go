@@ -68,12 +68,12 @@ type listedGroup struct {
 
 // List implements domain.Groups.
 func (g *Groups) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Group], error) {
-	return keyset.Page(ctx, g.pool, groupsTable, listing, func(r *listedGroup) *domain.Group { return &r.Group }, scope.Company, pg.GroupsOf(scope))
+	return keyset.Page(ctx, g.pool, groupsTable, scope, listing, func(r *listedGroup) *domain.Group { return &r.Group }, pg.GroupsOf(scope))
 }
 
 // Count implements domain.Groups.
 func (g *Groups) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return groupsTable.Count(ctx, g.pool, listing, scope.Company, pg.GroupsOf(scope))
+	return groupsTable.Count(ctx, g.pool, scope, listing, pg.GroupsOf(scope))
 }
 
 const fromGroupsOfUsers = `

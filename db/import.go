@@ -8,7 +8,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/audit"
-	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -58,15 +57,9 @@ func (i *Importer) grown(ctx context.Context, table string, answers []domain.Imp
 // it returns what became of how many, for the audit log.
 func (i *Importer) inCompany(ctx context.Context, scope domain.Scope, what string, do func(tx *sqlx.Tx) (map[domain.Outcome]int, error)) error {
 	return pg.Retry(ctx, func() error {
-		return pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
-			if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-				return err
-			}
+		return audit.ChangeLocked(ctx, i.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 			counts, err := do(tx)
-			if err != nil {
-				return err
-			}
-			return audit.RecordImport(ctx, tx, scope, what, counts)
+			return audit.Import(what, counts), err
 		})
 	})
 }

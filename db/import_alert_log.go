@@ -68,16 +68,13 @@ const newEntryIDs = `SELECT nextval(pg_get_serial_sequence('alert_log', 'entry_i
 
 // KeepLog adds when alerts fired; they do not fire again for it.
 func (a *VolumeAlerts) KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) (kept []domain.Imported, err error) {
-	err = a.changing(ctx, scope, func(change *alertChange) error {
+	err = a.changing(ctx, scope, func(change *alertChange) (*domain.AuditEntry, error) {
 		targets, err := targetFinder{change.tx, scope}.find(ctx, pg.Pluck(firings, alertOfFiring))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		kept, err = change.keepLog(ctx, firings, targets)
-		if err != nil {
-			return err
-		}
-		return audit.RecordImport(ctx, change.tx, scope, "alert-log", imported.TallyAnswers(kept))
+		return audit.Import("alert-log", imported.TallyAnswers(kept)), err
 	})
 	return kept, err
 }

@@ -41,13 +41,10 @@ func (i *Importer) Operators(ctx context.Context, by *domain.Actor, items []*dom
 	if !changed {
 		return imported.Answer(items, verdicts, code, imported.Unexpected), nil
 	}
-	err = pg.InTx(ctx, i.pool, func(tx *sqlx.Tx) error {
+	err = audit.Change(ctx, i.pool, domain.Whole(domain.Installation).By(by), func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		err := imported.Judge(ctx, tx, verdicts, importOperators, pq.Array(pg.Pluck(items, code)),
 			pq.Array(pg.Pluck(items, func(o *domain.Operator) string { return o.Name })))
-		if err != nil {
-			return err
-		}
-		return audit.RecordImport(ctx, tx, domain.Whole(domain.Installation).By(by), "operators", imported.Tally(verdicts, nil))
+		return audit.Import("operators", imported.Tally(verdicts, nil)), err
 	})
 	if err != nil {
 		return nil, err

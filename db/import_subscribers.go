@@ -53,11 +53,9 @@ func (i *Importer) subscribers(ctx context.Context, scope domain.Scope, items []
 		})
 		if half < len(items) {
 			both.Go(func() error {
-				return pg.InTx(together, i.pool, func(tx *sqlx.Tx) error {
-					if err := writeSubscribers(together, tx, scope, now, items[half:], false, others); err != nil {
-						return err
-					}
-					return audit.RecordImport(together, tx, scope, "subscribers", imported.Tally(others, nil))
+				return audit.Change(together, i.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+					err := writeSubscribers(together, tx, scope, now, items[half:], false, others)
+					return audit.Import("subscribers", imported.Tally(others, nil)), err
 				})
 			})
 		}

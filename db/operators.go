@@ -43,12 +43,12 @@ type listedOperator struct {
 
 // Operators implements domain.Catalogue.
 func (c *Catalogue) Operators(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Operator], error) {
-	return keyset.Page(ctx, c.pool, operatorsTable, listing, func(r *listedOperator) *domain.Operator { return &r.Operator }, scope.Company, pg.GroupsOf(scope))
+	return keyset.Page(ctx, c.pool, operatorsTable, scope, listing, func(r *listedOperator) *domain.Operator { return &r.Operator }, pg.GroupsOf(scope))
 }
 
 // CountOperators implements domain.Catalogue.
 func (c *Catalogue) CountOperators(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return operatorsTable.Count(ctx, c.pool, listing, scope.Company, pg.GroupsOf(scope))
+	return operatorsTable.Count(ctx, c.pool, scope, listing, pg.GroupsOf(scope))
 }
 
 const findVisibleOperators = `SELECT ` + operatorColumns + fromOperators + ` AND o.code = ANY($3)`
@@ -98,13 +98,13 @@ type listedTariff struct {
 
 // Tariffs implements domain.Catalogue.
 func (c *Catalogue) Tariffs(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Tariff], error) {
-	return keyset.Page(ctx, c.pool, tariffsTable, listing, func(r *listedTariff) *domain.Tariff { return &r.Tariff },
-		scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
+	return keyset.Page(ctx, c.pool, tariffsTable, scope, listing, func(r *listedTariff) *domain.Tariff { return &r.Tariff },
+		pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
 }
 
 // CountTariffs implements domain.Catalogue.
 func (c *Catalogue) CountTariffs(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return tariffsTable.Count(ctx, c.pool, listing, scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
+	return tariffsTable.Count(ctx, c.pool, scope, listing, pg.GroupsOf(scope), pq.Int64Array(scope.Masked))
 }
 
 const findVisibleTariffs = `SELECT ` + tariffColumns + fromTariffs + ` AND t.name = ANY($4)`

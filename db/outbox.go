@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
+	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/credential"
 	"simgraph/db/delivery"
@@ -373,15 +374,13 @@ func (o *Outbox) Unsubscribe(ctx context.Context, company domain.CompanyID, reci
 	if !verify(recipient.Email, secret) {
 		return noRecipient(recipientID)
 	}
-	return pg.InTx(ctx, o.pool, func(tx *sqlx.Tx) error {
-		if recipient.SuppressedSince != nil {
-			return nil
-		}
-		if err := suppressRecipient(ctx, tx, company, recipientID, recipient.Email, domain.Unsubscribed, "", o.now()); err != nil {
-			return err
-		}
-		// Whoever has the link of a mail is taken for its recipient.
-		by := &domain.Actor{Name: recipient.Email, Origin: domain.OriginOf(ctx)}
-		return auditRecipient(ctx, tx, domain.Whole(company).By(by), domain.AuditUnsubscribe, recipientID)
+	if recipient.SuppressedSince != nil {
+		return nil
+	}
+	// Whoever has the link of a mail is taken for its recipient.
+	by := &domain.Actor{Name: recipient.Email, Origin: domain.OriginOf(ctx)}
+	return audit.Change(ctx, o.pool, domain.Whole(company).By(by), func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		err := suppressRecipient(ctx, tx, company, recipientID, recipient.Email, domain.Unsubscribed, "", o.now())
+		return recipientEntry(domain.AuditUnsubscribe, recipientID), err
 	})
 }

@@ -16,23 +16,23 @@ import (
 
 // Restore implements domain.Recipients.
 func (r *Recipients) Restore(ctx context.Context, scope domain.Scope, id int64) (restored *domain.Restored, err error) {
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		before, err := findRecipient(ctx, tx, scope.Company, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if before.SuppressedSince == nil {
 			restored = &domain.Restored{Recipient: before}
-			return nil
+			return nil, nil
 		}
 		if *before.SuppressedReason != domain.Refused {
-			return domain.Invalid("recipientId", "%q unsubscribed: only a refusal by a mail server can be lifted", before.Email)
+			return nil, domain.Invalid("recipientId", "%q unsubscribed: only a refusal by a mail server can be lifted", before.Email)
 		}
 		restored, err = restoreRecipient(ctx, tx, scope.Company, before, r.now())
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return auditRecipient(ctx, tx, scope, domain.AuditRecipientRestore, id, domain.Was("suppressedDetail", before.SuppressedDetail))
+		return recipientEntry(domain.AuditRecipientRestore, id, domain.Was("suppressedDetail", before.SuppressedDetail)), nil
 	})
 	return restored, err
 }
@@ -92,22 +92,22 @@ SELECT email_key, outcome FROM line`
 // stays as it is.
 func (r *Recipients) Suppress(ctx context.Context, scope domain.Scope, suppressions []domain.Suppression) (kept []domain.Imported, err error) {
 	key := func(s domain.Suppression) string { return emailKey(s.Email) }
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		verdicts := map[string]string{}
 		err := imported.Judge(ctx, tx, verdicts, importSuppressions, scope.Company, pq.StringArray(pg.Pluck(suppressions, key)),
 			usage.TimeArray(pg.Pluck(suppressions, func(s domain.Suppression) time.Time { return s.Since })),
 			pq.StringArray(pg.Pluck(suppressions, func(s domain.Suppression) string { return string(s.Reason) })),
 			pq.StringArray(pg.Pluck(suppressions, func(s domain.Suppression) string { return s.Detail })))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		kept = imported.Answer(suppressions, verdicts, key, func(s domain.Suppression, _ string) *domain.Error {
 			return domain.NotFound("email", "recipient", s.Email)
 		})
 		if err := r.silenceSuppressed(ctx, tx, scope.Company); err != nil {
-			return err
+			return nil, err
 		}
-		return audit.RecordImport(ctx, tx, scope, "suppressions", imported.TallyAnswers(kept))
+		return audit.Import("suppressions", imported.TallyAnswers(kept)), nil
 	})
 	return kept, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
-	"simgraph/db/companies"
 	"simgraph/db/delivery"
 	"simgraph/db/imported"
 	"simgraph/db/keyset"
@@ -98,7 +97,7 @@ const countRecipients = `SELECT count(*) FROM alert_recipients WHERE company_id 
 
 // recipientsTable is the list of domain.RecipientFields.
 var recipientsTable = keyset.Table{
-	Key: query.Field{Name: "recipientId", Type: query.Integer}, Select: recipientSelect, From: ` FROM alert_recipients r WHERE r.company_id = $1`,
+	Key: query.Field{Name: "recipientId", Type: query.Integer}, Select: recipientSelect, From: ` FROM alert_recipients r WHERE r.company_id = $1`, WholeOnly: "recipients",
 	Columns: map[string]keyset.Column{
 		"recipientId": {SQL: "r.recipient_id"}, "email": {SQL: "r.email"}, "suppressedSince": {SQL: "r.suppressed_since", Nullable: true},
 		"suppressedReason": {SQL: `(r.suppressed_reason COLLATE "C")`, Nullable: true},
@@ -112,32 +111,21 @@ type listedRecipient struct {
 
 // List implements domain.Recipients.
 func (r *Recipients) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Recipient], error) {
-	if err := r.wholeOnly(scope); err != nil {
-		return domain.Slice[*domain.Recipient]{}, err
-	}
-	return keyset.Page(ctx, r.pool, recipientsTable, listing, func(row *listedRecipient) *domain.Recipient { return row.recipient() }, scope.Company)
+	return keyset.Page(ctx, r.pool, recipientsTable, scope, listing, func(row *listedRecipient) *domain.Recipient { return row.recipient() })
 }
 
 // Count implements domain.Recipients.
 func (r *Recipients) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if err := r.wholeOnly(scope); err != nil {
-		return 0, err
-	}
-	return recipientsTable.Count(ctx, r.pool, listing, scope.Company)
+	return recipientsTable.Count(ctx, r.pool, scope, listing)
 }
 
 // changing runs do in a transaction in which no other change of the company's
-// recipients runs, so that the bound on their number holds.
-func (r *Recipients) changing(ctx context.Context, scope domain.Scope, do func(*sqlx.Tx) error) error {
+// recipients runs, so that the bound on their number holds, and records its entry.
+func (r *Recipients) changing(ctx context.Context, scope domain.Scope, do func(*sqlx.Tx) (*domain.AuditEntry, error)) error {
 	if err := r.wholeOnly(scope); err != nil {
 		return err
 	}
-	return pg.InTx(ctx, r.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-			return err
-		}
-		return do(tx)
-	})
+	return audit.ChangeLocked(ctx, r.pool, scope, do)
 }
 
 const findRecipientsByEmail = `SELECT ` + recipientSelect + `
@@ -149,38 +137,35 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 	if err := choice.Check(); err != nil {
 		return nil, err
 	}
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		kept, err := keepRecipients(ctx, tx, scope.Company, []string{email})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if kept[0].Err != nil {
-			return kept[0].Err
+			return nil, kept[0].Err
 		}
 		created, err = oneRecipient(ctx, tx, noRecipient(0), findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
 		if err != nil || kept[0].Outcome != domain.Created {
-			return err
+			return nil, err
 		}
 		if err := choose(ctx, tx, scope.Company, created.RecipientID, choice); err != nil {
-			return err
+			return nil, err
 		}
 		created.Choice = choice
-		return auditRecipient(ctx, tx, scope, domain.AuditRecipientCreate, created.RecipientID, slices.Concat(
+		return recipientEntry(domain.AuditRecipientCreate, created.RecipientID, slices.Concat(
 			[]domain.AuditChange{domain.Became("email", created.Email)},
 			domain.Changed("alertIds", "", listed(choice.AlertIDs)), domain.Changed("groupIds", "", listed(choice.GroupIDs)),
-		)...)
+		)...), nil
 	})
 	return created, err
 }
 
 // Keep implements domain.Recipients.
 func (r *Recipients) Keep(ctx context.Context, scope domain.Scope, emails []string) (kept []domain.Imported, err error) {
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		kept, err = keepRecipients(ctx, tx, scope.Company, emails)
-		if err != nil {
-			return err
-		}
-		return audit.RecordImport(ctx, tx, scope, "recipients", imported.TallyAnswers(kept))
+		return audit.Import("recipients", imported.TallyAnswers(kept)), err
 	})
 	return kept, err
 }
@@ -249,23 +234,23 @@ func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, edi
 			return nil, err
 		}
 	}
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		before, err := findRecipient(ctx, tx, scope.Company, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if edit.Email != nil {
 			if err := readdress(ctx, tx, scope.Company, id, *edit.Email); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if edit.Choice != nil {
 			if err := choose(ctx, tx, scope.Company, id, *edit.Choice); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if edited, err = findRecipient(ctx, tx, scope.Company, id); err != nil {
-			return err
+			return nil, err
 		}
 		changes := slices.Concat(
 			domain.Changed("email", before.Email, edited.Email),
@@ -273,9 +258,9 @@ func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, edi
 			domain.Changed("groupIds", listed(before.GroupIDs), listed(edited.GroupIDs)),
 		)
 		if len(changes) == 0 {
-			return nil
+			return nil, nil
 		}
-		return auditRecipient(ctx, tx, scope, domain.AuditRecipientEdit, id, changes...)
+		return recipientEntry(domain.AuditRecipientEdit, id, changes...), nil
 	})
 	return edited, err
 }
@@ -299,7 +284,7 @@ WHERE company_id = $1 AND recipient_id = $2 AND (alert_ids <> $3 OR group_ids <>
 
 // choose restricts a recipient to some alerts.
 func choose(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id int64, choice domain.Choice) error {
-	_, err := pg.Affected(ctx, tx, chooseAlerts, company, id, append(pq.Int64Array{}, choice.AlertIDs...), append(pq.Int64Array{}, choice.GroupIDs...))
+	_, err := pg.Affected(ctx, tx, chooseAlerts, company, id, pg.Numbers(choice.AlertIDs), pg.Numbers(choice.GroupIDs))
 	return err
 }
 
@@ -310,18 +295,18 @@ const removeRecipient = `DELETE FROM alert_recipients WHERE company_id = $1 AND 
 
 // Remove implements domain.Recipients.
 func (r *Recipients) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *domain.Recipient, err error) {
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		removed, err = findRecipient(ctx, tx, scope.Company, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := pg.Affected(ctx, tx, removeRecipient, scope.Company, id); err != nil {
-			return err
+			return nil, err
 		}
 		if err := dropWaiting(ctx, tx, scope.Company, id, r.now()); err != nil {
-			return err
+			return nil, err
 		}
-		return auditRecipient(ctx, tx, scope, domain.AuditRecipientDelete, id, domain.Was("email", removed.Email))
+		return recipientEntry(domain.AuditRecipientDelete, id, domain.Was("email", removed.Email)), nil
 	})
 	return removed, err
 }
@@ -362,36 +347,34 @@ const testsPerHour = 5
 
 // SendTest implements domain.Recipients.
 func (r *Recipients) SendTest(ctx context.Context, scope domain.Scope, id *int64) (mails []*domain.Mail, err error) {
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		recipients, err := testable(ctx, tx, scope.Company, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		at := r.now()
 		tested, err := pg.Count(ctx, tx, testedLately, scope.Company, recipients, at.Add(-time.Hour))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if tested+len(recipients) > testsPerHour*len(recipients) {
-			return &domain.Error{Kind: domain.KindRateLimited, Message: "a recipient gets at most 5 test mails in an hour"}
+			return nil, &domain.Error{Kind: domain.KindRateLimited, Message: "a recipient gets at most 5 test mails in an hour"}
 		}
 		ids := pg.Pluck(recipients, func(int64) string { return uuid.Must(uuid.NewV7()).String() })
 		mails, err = pg.SelectAll[domain.Mail](ctx, tx, queueTests, scope.Company, recipients, pq.StringArray(ids), at)
 		if err != nil || len(mails) == 0 {
-			return err
+			return nil, err
 		}
-		return audit.Record(ctx, tx, scope, domain.AuditEntry{
+		return &domain.AuditEntry{
 			Action: domain.AuditRecipientTest, SubjectType: "Company",
 			Changes: []domain.AuditChange{audit.Names("recipientIds", pg.Pluck(recipients, pg.FormatInt))},
-		})
+		}, nil
 	})
 	return mails, err
 }
 
-func auditRecipient(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action string, id int64, changes ...domain.AuditChange) error {
-	return audit.Record(ctx, tx, scope, domain.AuditEntry{
-		Action: action, SubjectType: "Recipient", SubjectID: pg.FormatInt(id), Changes: changes,
-	})
+func recipientEntry(action string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
+	return audit.Entry(action, "Recipient", id, changes...)
 }
 
 const unsuppressedRecipients = `

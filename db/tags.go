@@ -51,12 +51,12 @@ type listedTag struct {
 
 // List implements domain.Tags.
 func (t *Tags) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[domain.TagCount], error) {
-	return keyset.Page(ctx, t.pool, tagsTable(scope), listing, func(r *listedTag) domain.TagCount { return r.TagCount }, scope.Company, pg.GroupsOf(scope))
+	return keyset.Page(ctx, t.pool, tagsTable(scope), scope, listing, func(r *listedTag) domain.TagCount { return r.TagCount }, pg.GroupsOf(scope))
 }
 
 // Count implements domain.Tags.
 func (t *Tags) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return tagsTable(scope).Count(ctx, t.pool, listing, scope.Company, pg.GroupsOf(scope))
+	return tagsTable(scope).Count(ctx, t.pool, scope, listing, pg.GroupsOf(scope))
 }
 
 // CountsOf implements domain.Tags.

@@ -121,6 +121,18 @@ func AlertWordsChanges(before, after AlertWords) []AuditChange {
 	return append(Changed("name", text(before.Name), text(after.Name)), Changed("description", text(before.Description), text(after.Description))...)
 }
 
+// AlertDifferences returns how an alert became another, with its words; nil is none.
+func AlertDifferences[T any](before, after *T, words func(*T) AlertWords, fields []AuditField[T]) []AuditChange {
+	var was, is AlertWords
+	if before != nil {
+		was = words(before)
+	}
+	if after != nil {
+		is = words(after)
+	}
+	return append(Differences(before, after, fields), AlertWordsChanges(was, is)...)
+}
+
 // VolumeAlert is a pair of thresholds on the data usage in a billing period, in bytes
 // of both directions (spec §2.4). One is exceeded when usage is above it.
 type VolumeAlert struct {

@@ -190,6 +190,27 @@ func Changed(field, before, after string) []AuditChange {
 	return []AuditChange{{field, auditText(before), auditText(after)}}
 }
 
+// AuditField is a part of a noun that the audit log notes changes of.
+type AuditField[T any] struct {
+	Name string
+	Text func(*T) string
+}
+
+// Differences returns how one became another; nil is none.
+func Differences[T any](before, after *T, fields []AuditField[T]) (all []AuditChange) {
+	for _, f := range fields {
+		switch {
+		case before == nil:
+			all = append(all, Became(f.Name, f.Text(after)))
+		case after == nil:
+			all = append(all, Was(f.Name, f.Text(before)))
+		default:
+			all = append(all, Changed(f.Name, f.Text(before), f.Text(after))...)
+		}
+	}
+	return all
+}
+
 // Became returns the change of what was nothing before.
 func Became(field, after string) AuditChange {
 	return AuditChange{Field: field, After: auditText(after)}

@@ -75,12 +75,12 @@ type listedKey struct {
 
 // Keys implements domain.Access.
 func (a *Store) Keys(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.AccessKey], error) {
-	return keyset.Page(ctx, a.pool, keysTable, listing, func(r *listedKey) *domain.AccessKey { return r.key() }, scope.Company)
+	return keyset.Page(ctx, a.pool, keysTable, scope, listing, func(r *listedKey) *domain.AccessKey { return r.key() })
 }
 
 // CountKeys implements domain.Access.
 func (a *Store) CountKeys(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return keysTable.Count(ctx, a.pool, listing, scope.Company)
+	return keysTable.Count(ctx, a.pool, scope, listing)
 }
 
 const findKeys = `SELECT ` + keyColumns + keysWithUsers + ` AND k.access_key_id = ANY($2)`

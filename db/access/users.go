@@ -63,12 +63,12 @@ type listedUser struct {
 
 // Users implements domain.Access.
 func (a *Store) Users(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.User], error) {
-	return keyset.Page(ctx, a.pool, usersTable, listing, func(r *listedUser) *domain.User { return r.user() }, scope.Company)
+	return keyset.Page(ctx, a.pool, usersTable, scope, listing, func(r *listedUser) *domain.User { return r.user() })
 }
 
 // CountUsers implements domain.Access.
 func (a *Store) CountUsers(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return usersTable.Count(ctx, a.pool, listing, scope.Company)
+	return usersTable.Count(ctx, a.pool, scope, listing)
 }
 
 const findUsers = `SELECT ` + userColumns + ` FROM users u WHERE u.company_id = $1 AND u.email = ANY($2)`

@@ -91,19 +91,17 @@ func (a *Log) Note(ctx context.Context, scope domain.Scope, entry domain.AuditEn
 const auditSelect = `a.sequence, a.at, a.action, a.subject_type, a.subject_id, a.changes::text AS changes_json,
   a.user_id, a.actor AS name, a.access_key_id, a.door, a.address, a.request_id, encode(a.hash, 'hex') AS hash`
 
-// auditColumns are where the fields of domain.AuditFields live.
-var auditColumns = map[string]keyset.Column{
-	"sequence":    {SQL: "a.sequence"},
-	"at":          {SQL: "a.at"},
-	"action":      {SQL: "a.action"},
-	"subjectType": {SQL: "a.subject_type"},
-	"subjectId":   {SQL: "a.subject_id"},
-	"actor":       {SQL: "a.actor"},
-	"accessKeyId": {SQL: "a.access_key_id"},
-	"door":        {SQL: "a.door"},
-	"address":     {SQL: "a.address"},
-	"requestId":   {SQL: "a.request_id"},
+// entries is the list of domain.AuditFields.
+var entries = keyset.Table{
+	Key: sequence, Order: []query.Order{{Field: sequence, Desc: true}}, Select: auditSelect, From: ` FROM audit_log a WHERE a.company_id = $1`,
+	WholeOnly: "the audit log",
+	Columns: map[string]keyset.Column{
+		"sequence": {SQL: "a.sequence"}, "at": {SQL: "a.at"}, "action": {SQL: "a.action"}, "subjectType": {SQL: "a.subject_type"}, "subjectId": {SQL: "a.subject_id"},
+		"actor": {SQL: "a.actor"}, "accessKeyId": {SQL: "a.access_key_id"}, "door": {SQL: "a.door"}, "address": {SQL: "a.address"}, "requestId": {SQL: "a.request_id"},
+	},
 }
+
+var sequence, _ = domain.AuditFields.Find("sequence")
 
 type auditRow struct {
 	domain.AuditEntry
@@ -117,31 +115,12 @@ func (r *auditRow) entry() *domain.AuditEntry {
 	return &r.AuditEntry
 }
 
-func newAuditList(scope domain.Scope) *keyset.List {
-	sequence, _ := domain.AuditFields.Find("sequence")
-	return keyset.New(func(field string) keyset.Column { return auditColumns[field] }, sequence, scope.Company)
-}
-
-func auditWholeOnly(scope domain.Scope) error {
-	return pg.WholeCompanyOnly(scope, "the audit log")
-}
-
 // List implements domain.AuditLog.
 func (a *Log) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.AuditEntry], error) {
-	if err := auditWholeOnly(scope); err != nil {
-		return domain.Slice[*domain.AuditEntry]{}, err
-	}
-	sequence, _ := domain.AuditFields.Find("sequence")
-	listing = listing.InOrder([]query.Order{{Field: sequence, Desc: true}})
-	sql := `SELECT ` + auditSelect + `, {cursor} AS cursor_keys FROM audit_log a WHERE a.company_id = $1`
-	return keyset.Rows(ctx, a.pool, newAuditList(scope), sql, listing, (*auditRow).entry)
+	return keyset.Page(ctx, a.pool, entries, scope, listing, (*auditRow).entry)
 }
 
 // Count implements domain.AuditLog.
 func (a *Log) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if err := auditWholeOnly(scope); err != nil {
-		return 0, err
-	}
-	l := newAuditList(scope)
-	return pg.Count(ctx, a.pool, `SELECT count(*) FROM audit_log a WHERE a.company_id = $1 AND `+l.Filter(listing.Filter), l.Args...)
+	return entries.Count(ctx, a.pool, scope, listing)
 }

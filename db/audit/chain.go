@@ -27,7 +27,7 @@ func (a *Log) All(ctx context.Context, scope domain.Scope, after int64) iter.Seq
 
 func allAudit(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, after int64, atOnce int) iter.Seq2[*domain.AuditEntry, error] {
 	return func(yield func(*domain.AuditEntry, error) bool) {
-		if err := auditWholeOnly(scope); err != nil {
+		if err := pg.WholeCompanyOnly(scope, entries.WholeOnly); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -73,7 +73,7 @@ func (a *Log) Head(ctx context.Context, scope domain.Scope) (domain.AuditMark, e
 
 // auditMark reads a mark; zero when there is none.
 func auditMark(ctx context.Context, in sqlx.QueryerContext, sql string, scope domain.Scope) (domain.AuditMark, error) {
-	if err := auditWholeOnly(scope); err != nil {
+	if err := pg.WholeCompanyOnly(scope, entries.WholeOnly); err != nil {
 		return domain.AuditMark{}, err
 	}
 	marks, err := pg.SelectAll[domain.AuditMark](ctx, in, sql, scope.Company)

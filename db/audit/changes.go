@@ -1,11 +1,8 @@
 package audit
 
 import (
-	"context"
 	"fmt"
 	"strings"
-
-	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -26,8 +23,8 @@ func List[T any](values []T) string {
 	return strings.Join(pg.Pluck(values, func(value T) string { return fmt.Sprint(value) }), ", ")
 }
 
-// RecordImport notes what a part of an import changed, if anything.
-func RecordImport(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, what string, counts map[domain.Outcome]int) error {
+// Import is the entry of what a part of an import changed; nil for nothing.
+func Import(what string, counts map[domain.Outcome]int) *domain.AuditEntry {
 	var changes []domain.AuditChange
 	for _, of := range []struct {
 		field   string
@@ -40,5 +37,5 @@ func RecordImport(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, what str
 	if len(changes) == 0 {
 		return nil
 	}
-	return Record(ctx, tx, scope, domain.AuditEntry{Action: domain.AuditImport + what, SubjectType: "Company", Changes: changes})
+	return &domain.AuditEntry{Action: domain.AuditImport + what, SubjectType: "Company", Changes: changes}
 }

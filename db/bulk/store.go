@@ -190,12 +190,12 @@ var operationKey = query.Field{Name: "operationId"}
 
 // List implements bulk.Operations.
 func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*bulk.Operation], error) {
-	return keyset.Page(ctx, s.pool, operationsTable, listing, (*operationRow).operation, scoped(scope)...)
+	return keyset.Page(ctx, s.pool, operationsTable, scope, listing, (*operationRow).operation, scoped(scope)[1:]...)
 }
 
 // Count implements bulk.Operations.
 func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return operationsTable.Count(ctx, s.pool, listing, scoped(scope)...)
+	return operationsTable.Count(ctx, s.pool, scope, listing, scoped(scope)[1:]...)
 }
 
 // resultColumns are where the fields of bulk.ResultFields live.

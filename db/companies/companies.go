@@ -39,6 +39,16 @@ func Lock(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID) (*domain.C
 	return pg.GetOne[domain.Company](ctx, tx, domain.NotFound("company", "company", ""), LockByID, company)
 }
 
+// InTx runs do in a transaction that Lock protects.
+func InTx(ctx context.Context, pool *sqlx.DB, company domain.CompanyID, do func(tx *sqlx.Tx) error) error {
+	return pg.InTx(ctx, pool, func(tx *sqlx.Tx) error {
+		if _, err := Lock(ctx, tx, company); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
 // Find implements domain.Companies.
 func (c *Store) Find(ctx context.Context, scope domain.Scope) (*domain.Company, error) {
 	return Find(ctx, c.pool, scope.Company)

@@ -3,6 +3,7 @@
 package condition
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"simgraph/db"
 	"simgraph/db/alert"
 	"simgraph/db/audit"
-	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/condition"
@@ -94,18 +94,13 @@ ON CONFLICT (company_id) DO UPDATE SET due_at = '-infinity'`
 // changing runs do in a transaction in which nobody else changes conditions of the
 // company; they are evaluated soon after.
 func (s *Store) changing(ctx context.Context, scope domain.Scope, do func(tx *sqlx.Tx) (*domain.AuditEntry, error)) error {
-	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-			return err
-		}
+	return audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		entry, err := do(tx)
 		if err != nil || entry == nil {
-			return err
+			return nil, err
 		}
-		if _, err := tx.ExecContext(ctx, dueNow, scope.Company); err != nil {
-			return err
-		}
-		return audit.Record(ctx, tx, scope, *entry)
+		_, err = tx.ExecContext(ctx, dueNow, scope.Company)
+		return entry, err
 	})
 }
 
@@ -131,7 +126,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec condition.S
 			return nil, err
 		}
 		_, err = tx.ExecContext(ctx, insertCondition, scope.Company, id, spec.RuleType, target.SubscriberKey, target.GroupID, spec.Kind, spec.Bound,
-			traitsOf(spec.Traits), s.moment(), spec.Name, spec.Description)
+			pg.Texts(spec.Traits), s.moment(), spec.Name, spec.Description)
 		if err != nil {
 			return nil, err
 		}
@@ -139,11 +134,6 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec condition.S
 		return entryOf(domain.AuditAlertCreate, nil, created), err
 	})
 	return created, err
-}
-
-// traitsOf returns the traits as a column takes them.
-func traitsOf(traits []condition.Trait) pq.StringArray {
-	return append(pq.StringArray{}, pg.Pluck(traits, func(t condition.Trait) string { return string(t) })...)
 }
 
 const (
@@ -192,7 +182,7 @@ func (s *Store) rearm(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, of *
 	if describe(of) == describe(&condition.Alert{Kind: to.Kind, Bound: to.Bound, Traits: to.Traits}) {
 		return false, nil
 	}
-	if _, err := pg.Affected(ctx, tx, editCondition, scope.Company, of.AlertID, to.Bound, traitsOf(to.Traits), s.moment()); err != nil {
+	if _, err := pg.Affected(ctx, tx, editCondition, scope.Company, of.AlertID, to.Bound, pg.Texts(to.Traits), s.moment()); err != nil {
 		return false, err
 	}
 	_, err := pg.Affected(ctx, tx, closeEpisodes, scope.Company, of.AlertID)
@@ -221,46 +211,22 @@ func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (remov
 
 // entryOf is the audit entry of an alert that became another; nil is none.
 func entryOf(action string, before, after *condition.Alert) *domain.AuditEntry {
-	of := after
-	if of == nil {
-		of = before
-	}
+	of := cmp.Or(after, before)
 	if of == nil {
 		return nil
 	}
-	var changes []domain.AuditChange
-	for _, field := range []struct {
-		name string
-		of   func(*condition.Alert) string
-	}{
-		{"ruleType", func(a *condition.Alert) string { return string(a.RuleType) }},
-		{"target", func(a *condition.Alert) string { return a.Target }},
-		{"condition", describe},
-	} {
-		switch {
-		case before == nil:
-			changes = append(changes, domain.Became(field.name, field.of(after)))
-		case after == nil:
-			changes = append(changes, domain.Was(field.name, field.of(before)))
-		default:
-			changes = append(changes, domain.Changed(field.name, field.of(before), field.of(after))...)
-		}
-	}
-	changes = append(changes, domain.AlertWordsChanges(wordsOf(before), wordsOf(after))...)
-	return &domain.AuditEntry{Action: action, SubjectType: "Alert", SubjectID: pg.FormatInt(of.AlertID), Changes: changes}
-}
-
-func wordsOf(a *condition.Alert) domain.AlertWords {
-	if a == nil {
-		return domain.AlertWords{}
-	}
-	return a.AlertWords
+	return audit.Entry(action, "Alert", of.AlertID, domain.AlertDifferences(before, after, func(a *condition.Alert) domain.AlertWords { return a.AlertWords },
+		[]domain.AuditField[condition.Alert]{
+			{Name: "ruleType", Text: func(a *condition.Alert) string { return string(a.RuleType) }},
+			{Name: "target", Text: func(a *condition.Alert) string { return a.Target }},
+			{Name: "condition", Text: describe},
+		})...)
 }
 
 // describe returns the condition of an alert in words.
 func describe(a *condition.Alert) string {
 	if a.Kind == condition.Change {
-		return strings.Join(append([]string{string(a.Kind)}, traitsOf(a.Traits)...), " ")
+		return strings.Join(append([]string{string(a.Kind)}, pg.Texts(a.Traits)...), " ")
 	}
 	return string(a.Kind) + " " + pg.FormatInt(a.Bound)
 }

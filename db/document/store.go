@@ -62,7 +62,7 @@ WHERE d.company_id = $1`
 
 // table is the list of document.Fields.
 var table = keyset.Table{
-	Key: query.Field{Name: "documentId"}, Order: keyset.Newest("createdAt"), Select: documentColumns, From: fromDocuments,
+	Key: query.Field{Name: "documentId"}, Order: keyset.Newest("createdAt"), Select: documentColumns, From: fromDocuments, WholeOnly: "trusted documents",
 	Columns: map[string]keyset.Column{
 		"documentId": {SQL: "d.document_id"}, "name": {SQL: "d.name"}, "kind": {SQL: "d.kind"},
 		"createdBy": {SQL: "d.created_by"}, "createdAt": {SQL: "d.created_at"},
@@ -75,19 +75,13 @@ type listed struct {
 }
 
 // List implements document.Documents.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (slice domain.Slice[*document.Document], err error) {
-	if err := wholeOnly(scope); err != nil {
-		return slice, err
-	}
-	return keyset.Page(ctx, s.pool, table, listing, func(r *listed) *document.Document { return &r.Document }, scope.Company)
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*document.Document], error) {
+	return keyset.Page(ctx, s.pool, table, scope, listing, func(r *listed) *document.Document { return &r.Document })
 }
 
 // Count implements document.Documents.
 func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if err := wholeOnly(scope); err != nil {
-		return 0, err
-	}
-	return table.Count(ctx, s.pool, listing, scope.Company)
+	return table.Count(ctx, s.pool, scope, listing)
 }
 
 // FindMany implements document.Documents.

@@ -61,7 +61,7 @@ type listedElement struct {
 
 // Elements implements domain.FeedState.
 func (s *State) Elements(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.FeedElement], error) {
-	slice, err := keyset.Page(ctx, s.pool, elementsTable, listing, func(r *listedElement) *domain.FeedElement { return &r.FeedElement }, scope.Company)
+	slice, err := keyset.Page(ctx, s.pool, elementsTable, scope, listing, func(r *listedElement) *domain.FeedElement { return &r.FeedElement })
 	if err != nil {
 		return slice, err
 	}
@@ -99,7 +99,7 @@ func namesOf(keys []domain.FeedKey) (sources, elements pq.StringArray) {
 
 // CountElements implements domain.FeedState.
 func (s *State) CountElements(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return elementsTable.Count(ctx, s.pool, listing, scope.Company)
+	return elementsTable.Count(ctx, s.pool, scope, listing)
 }
 
 const (
@@ -147,7 +147,7 @@ WHERE r.company_id = $1`
 
 // rejectsTable is the list of domain.FeedRejectFields.
 var rejectsTable = keyset.Table{
-	Key: listKey, Order: keyset.Newest("lastAt"), Select: rejectColumns, From: fromRejects,
+	Key: listKey, Order: keyset.Newest("lastAt"), Select: rejectColumns, From: fromRejects, WholeOnly: "rejected requests",
 	Columns: map[string]keyset.Column{
 		listKey.Name: {SQL: rejectKey}, "source": {SQL: "r.source"}, "nas": {SQL: "nullif(r.nas, '')", Nullable: true}, "reason": {SQL: "r.reason"},
 		"requests": {SQL: "r.requests"}, "firstAt": {SQL: "r.first_at"}, "lastAt": {SQL: "r.last_at"},
@@ -161,10 +161,7 @@ type listedReject struct {
 
 // Rejects implements domain.FeedState.
 func (s *State) Rejects(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.FeedReject], error) {
-	if err := pg.WholeCompanyOnly(scope, "rejected requests"); err != nil {
-		return domain.Slice[*domain.FeedReject]{}, err
-	}
-	return keyset.Page(ctx, s.pool, rejectsTable, listing, func(r *listedReject) *domain.FeedReject { return &r.FeedReject }, scope.Company)
+	return keyset.Page(ctx, s.pool, rejectsTable, scope, listing, func(r *listedReject) *domain.FeedReject { return &r.FeedReject })
 }
 
 // FindRejects implements domain.FeedState.
@@ -178,10 +175,7 @@ func (s *State) FindRejects(ctx context.Context, scope domain.Scope, ids []strin
 
 // CountRejects implements domain.FeedState.
 func (s *State) CountRejects(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if err := pg.WholeCompanyOnly(scope, "rejected requests"); err != nil {
-		return 0, err
-	}
-	return rejectsTable.Count(ctx, s.pool, listing, scope.Company)
+	return rejectsTable.Count(ctx, s.pool, scope, listing)
 }
 
 const (
@@ -198,7 +192,7 @@ const (
 
 // waitingTable is the list of domain.WaitingFields.
 var waitingTable = keyset.Table{
-	Key: listKey, Select: "w.*", From: fromWaiting,
+	Key: listKey, Select: "w.*", From: fromWaiting, WholeOnly: "usage that waits",
 	Columns: map[string]keyset.Column{
 		listKey.Name: {SQL: waitingKey}, "source": {SQL: "w.source"}, "physicalId": {SQL: "nullif(w.physical_id, '')", Nullable: true},
 		"imsi": {SQL: "nullif(w.imsi, '')", Nullable: true}, "msisdn": {SQL: "nullif(w.msisdn, '')", Nullable: true},
@@ -213,10 +207,7 @@ type listedWaiting struct {
 
 // Waiting implements domain.FeedState.
 func (s *State) Waiting(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.WaitingUsage], error) {
-	if err := pg.WholeCompanyOnly(scope, "usage that waits"); err != nil {
-		return domain.Slice[*domain.WaitingUsage]{}, err
-	}
-	return keyset.Page(ctx, s.pool, waitingTable, listing, func(r *listedWaiting) *domain.WaitingUsage { return &r.WaitingUsage }, scope.Company)
+	return keyset.Page(ctx, s.pool, waitingTable, scope, listing, func(r *listedWaiting) *domain.WaitingUsage { return &r.WaitingUsage })
 }
 
 // FindWaiting implements domain.FeedState.
@@ -230,8 +221,5 @@ func (s *State) FindWaiting(ctx context.Context, scope domain.Scope, ids []strin
 
 // CountWaiting implements domain.FeedState.
 func (s *State) CountWaiting(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if err := pg.WholeCompanyOnly(scope, "usage that waits"); err != nil {
-		return 0, err
-	}
-	return waitingTable.Count(ctx, s.pool, listing, scope.Company)
+	return waitingTable.Count(ctx, s.pool, scope, listing)
 }

@@ -12,7 +12,6 @@ import (
 	"simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/carrier"
-	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/inventory"
@@ -39,18 +38,7 @@ func New(pool *sqlx.DB, now func() time.Time) *Store {
 // write runs do in a transaction that no other change of the company's inventory and
 // no import runs beside, and notes its entry. No entry means that nothing changed.
 func (s *Store) write(ctx context.Context, scope domain.Scope, do func(tx *sqlx.Tx) (*domain.AuditEntry, error)) error {
-	return pg.Retry(ctx, func() error {
-		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-			if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-				return err
-			}
-			entry, err := do(tx)
-			if err != nil || entry == nil {
-				return err
-			}
-			return audit.Record(ctx, tx, scope, *entry)
-		})
-	})
+	return pg.Retry(ctx, func() error { return audit.ChangeLocked(ctx, s.pool, scope, do) })
 }
 
 // moment is the time of a change; the database keeps microseconds.

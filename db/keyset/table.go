@@ -21,8 +21,17 @@ type Table struct {
 	// Order is that of a listing without one; nil for the order of the key.
 	Order []query.Order
 	// Select are the columns of a row, From begins with FROM and ends in the WHERE clause,
-	// with the parameters that callers hand in.
+	// with the parameters: $1 is the company, those of callers follow.
 	Select, From string
+	// WholeOnly names what is listed, where only scopes of a whole company may list it.
+	WholeOnly string
+}
+
+func (t Table) check(scope domain.Scope) error {
+	if t.WholeOnly == "" {
+		return nil
+	}
+	return pg.WholeCompanyOnly(scope, t.WholeOnly)
 }
 
 // Keyed is embedded in the rows of Rows, RowsEach and Page.
@@ -36,20 +45,26 @@ func Newest(field string) []query.Order {
 	return []query.Order{{Field: query.Field{Name: field, Type: query.Time}, Desc: true}}
 }
 
-func (t Table) list(args []any) *List {
-	return New(func(field string) Column { return t.Columns[field] }, t.Key, args...)
+func (t Table) list(scope domain.Scope, args []any) *List {
+	return New(func(field string) Column { return t.Columns[field] }, t.Key, append([]any{scope.Company}, args...)...)
 }
 
 // Page reads a page of the list.
 func Page[R any, P keyedRow[R], T any](
-	ctx context.Context, in sqlx.QueryerContext, t Table, listing domain.Listing, item func(*R) T, args ...any,
-) (domain.Slice[T], error) {
-	return Rows[R, P](ctx, in, t.list(args), "SELECT "+t.Select+", {cursor} AS cursor_keys"+t.From, listing.InOrder(t.Order), item)
+	ctx context.Context, in sqlx.QueryerContext, t Table, scope domain.Scope, listing domain.Listing, item func(*R) T, args ...any,
+) (slice domain.Slice[T], err error) {
+	if err := t.check(scope); err != nil {
+		return slice, err
+	}
+	return Rows[R, P](ctx, in, t.list(scope, args), "SELECT "+t.Select+", {cursor} AS cursor_keys"+t.From, listing.InOrder(t.Order), item)
 }
 
 // Count counts the rows that fit the filter of the listing.
-func (t Table) Count(ctx context.Context, in sqlx.QueryerContext, listing domain.Listing, args ...any) (int, error) {
-	l := t.list(args)
+func (t Table) Count(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, listing domain.Listing, args ...any) (int, error) {
+	if err := t.check(scope); err != nil {
+		return 0, err
+	}
+	l := t.list(scope, args)
 	where := l.Filter(listing.Filter)
 	return pg.Count(ctx, in, "SELECT count(*)"+t.From+" AND "+where, l.Args...)
 }

@@ -67,6 +67,16 @@ func Affected(ctx context.Context, in sqlx.ExecerContext, sql string, args ...an
 	return int(n), err
 }
 
+// Each runs statements that have the same parameters.
+func Each(ctx context.Context, in sqlx.ExecerContext, statements []string, args ...any) error {
+	for _, sql := range statements {
+		if _, err := Affected(ctx, in, sql, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Returned runs a statement and returns how many rows it returns. For INSERT …
 // SELECT … ON CONFLICT DO NOTHING that is how many it stored, where it has
 // RETURNING: Citus reports as affected those that conflict too.

@@ -12,7 +12,6 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
-	"simgraph/db/companies"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -65,13 +64,12 @@ func (r *row) silence() (*silence.Silence, error) {
 	return &r.Silence, json.Unmarshal(r.Windows, &r.Weekly)
 }
 
-func (s *Store) wholeOnly(scope domain.Scope) error {
-	return pg.WholeCompanyOnly(scope, "silences")
-}
+// silences are shown to scopes of a whole company only.
+const silences = "silences"
 
 // table is the list of silence.Fields; $2 is now.
 var table = keyset.Table{
-	Key: query.Field{Name: "silenceId", Type: query.Integer}, Select: silenceColumns, From: fromSilences + ` AND $2::timestamptz IS NOT NULL`,
+	Key: query.Field{Name: "silenceId", Type: query.Integer}, Select: silenceColumns, From: fromSilences + ` AND $2::timestamptz IS NOT NULL`, WholeOnly: silences,
 	Columns: map[string]keyset.Column{
 		"silenceId": {SQL: "n.silence_id"}, "reason": {SQL: "n.reason"}, "isEnded": {SQL: "(n.ends_at <= $2)"},
 		"startsAt": {SQL: "n.starts_at"}, "endsAt": {SQL: "n.ends_at"}, "createdBy": {SQL: "n.created_by"}, "createdAt": {SQL: "n.created_at"},
@@ -85,31 +83,25 @@ type listedRow struct {
 
 // List implements silence.Silences.
 func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (slice domain.Slice[*silence.Silence], err error) {
-	if err := s.wholeOnly(scope); err != nil {
-		return slice, err
-	}
 	var broken error
-	slice, err = keyset.Page(ctx, s.pool, table, listing, func(r *listedRow) *silence.Silence {
+	slice, err = keyset.Page(ctx, s.pool, table, scope, listing, func(r *listedRow) *silence.Silence {
 		of, err := r.silence()
 		if err != nil {
 			broken = err
 		}
 		return of
-	}, scope.Company, s.moment())
+	}, s.moment())
 	return slice, cmp.Or(err, broken)
 }
 
 // Count implements silence.Silences.
 func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if err := s.wholeOnly(scope); err != nil {
-		return 0, err
-	}
-	return table.Count(ctx, s.pool, listing, scope.Company, s.moment())
+	return table.Count(ctx, s.pool, scope, listing, s.moment())
 }
 
 // FindMany implements silence.Silences.
 func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*silence.Silence, error) {
-	if err := s.wholeOnly(scope); err != nil {
+	if err := pg.WholeCompanyOnly(scope, silences); err != nil {
 		return nil, err
 	}
 	found, err := selectAll(ctx, s.pool, findSilences, scope.Company, pq.Int64Array(ids))
@@ -141,16 +133,11 @@ func find(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID,
 	return found[0], nil
 }
 
-func (s *Store) changing(ctx context.Context, scope domain.Scope, do func(*sqlx.Tx) error) error {
-	if err := s.wholeOnly(scope); err != nil {
+func (s *Store) changing(ctx context.Context, scope domain.Scope, do func(*sqlx.Tx) (*domain.AuditEntry, error)) error {
+	if err := pg.WholeCompanyOnly(scope, silences); err != nil {
 		return err
 	}
-	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-			return err
-		}
-		return do(tx)
-	})
+	return audit.ChangeLocked(ctx, s.pool, scope, do)
 }
 
 const (
@@ -168,31 +155,31 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec silence.Spe
 	if err := spec.Check(at); err != nil {
 		return nil, err
 	}
-	err = s.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		if _, err := pg.Affected(ctx, tx, pruneSilences, scope.Company, at.Add(-silence.Kept)); err != nil {
-			return err
+			return nil, err
 		}
 		n, err := pg.Count(ctx, tx, countActive, scope.Company, at)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n >= silence.MaxSilences {
-			return domain.Invalid("endsAt", "a company has at most %d silences that are not over", silence.MaxSilences)
+			return nil, domain.Invalid("endsAt", "a company has at most %d silences that are not over", silence.MaxSilences)
 		}
 		weekly, err := json.Marshal(append([]silence.Window{}, spec.Weekly...))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var id int64
-		err = tx.GetContext(ctx, &id, insertSilence, scope.Company, spec.Reason, numbers(spec.AlertIDs), numbers(spec.GroupIDs),
-			texts(spec.TagNames), texts(spec.PhysicalIDs), spec.StartsAt, spec.EndsAt, weekly, author(scope), at)
+		err = tx.GetContext(ctx, &id, insertSilence, scope.Company, spec.Reason, pg.Numbers(spec.AlertIDs), pg.Numbers(spec.GroupIDs),
+			pg.Texts(spec.TagNames), pg.Texts(spec.PhysicalIDs), spec.StartsAt, spec.EndsAt, weekly, author(scope), at)
 		if err != nil {
-			return pg.Translate(err)
+			return nil, pg.Translate(err)
 		}
 		if created, err = find(ctx, tx, scope.Company, id); err != nil {
-			return err
+			return nil, err
 		}
-		return audit.Record(ctx, tx, scope, entryOf(domain.AuditSilenceCreate, id, changes(&silence.Spec{}, &created.Spec)))
+		return entryOf(domain.AuditSilenceCreate, id, domain.Differences(&silence.Spec{}, &created.Spec, audited)), nil
 	})
 	return created, err
 }
@@ -205,32 +192,19 @@ func author(scope domain.Scope) string {
 	return scope.Actor.Name
 }
 
-func numbers(of []int64) pq.Int64Array { return append(pq.Int64Array{}, of...) }
-
-func texts(of []string) pq.StringArray { return append(pq.StringArray{}, of...) }
-
-func entryOf(action string, id int64, changes []domain.AuditChange) domain.AuditEntry {
-	return domain.AuditEntry{Action: action, SubjectType: "Silence", SubjectID: pg.FormatInt(id), Changes: changes}
+func entryOf(action string, id int64, changes []domain.AuditChange) *domain.AuditEntry {
+	return audit.Entry(action, "Silence", id, changes...)
 }
 
-// changes are the differences of two silences.
-func changes(before, after *silence.Spec) (all []domain.AuditChange) {
-	for _, field := range []struct {
-		name string
-		of   func(*silence.Spec) string
-	}{
-		{"reason", func(s *silence.Spec) string { return s.Reason }},
-		{"startsAt", func(s *silence.Spec) string { return moment(s.StartsAt) }},
-		{"endsAt", func(s *silence.Spec) string { return moment(s.EndsAt) }},
-		{"weekly", func(s *silence.Spec) string { return audit.List(s.Weekly) }},
-		{"alertIds", func(s *silence.Spec) string { return audit.List(s.AlertIDs) }},
-		{"groupIds", func(s *silence.Spec) string { return audit.List(s.GroupIDs) }},
-		{"tagNames", func(s *silence.Spec) string { return audit.List(s.TagNames) }},
-		{"physicalIds", func(s *silence.Spec) string { return audit.List(s.PhysicalIDs) }},
-	} {
-		all = append(all, domain.Changed(field.name, field.of(before), field.of(after))...)
-	}
-	return all
+var audited = []domain.AuditField[silence.Spec]{
+	{Name: "reason", Text: func(s *silence.Spec) string { return s.Reason }},
+	{Name: "startsAt", Text: func(s *silence.Spec) string { return moment(s.StartsAt) }},
+	{Name: "endsAt", Text: func(s *silence.Spec) string { return moment(s.EndsAt) }},
+	{Name: "weekly", Text: func(s *silence.Spec) string { return audit.List(s.Weekly) }},
+	{Name: "alertIds", Text: func(s *silence.Spec) string { return audit.List(s.AlertIDs) }},
+	{Name: "groupIds", Text: func(s *silence.Spec) string { return audit.List(s.GroupIDs) }},
+	{Name: "tagNames", Text: func(s *silence.Spec) string { return audit.List(s.TagNames) }},
+	{Name: "physicalIds", Text: func(s *silence.Spec) string { return audit.List(s.PhysicalIDs) }},
 }
 
 func moment(at time.Time) string {
@@ -246,36 +220,36 @@ WHERE company_id = $1 AND silence_id = $2`
 
 // Edit implements silence.Silences.
 func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit silence.Edit) (edited *silence.Silence, err error) {
-	err = s.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		at := s.moment()
 		before, err := find(ctx, tx, scope.Company, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !before.EndsAt.After(at) {
-			return domain.Invalid("silenceId", "silence %d is over", id)
+			return nil, domain.Invalid("silenceId", "silence %d is over", id)
 		}
 		after := edit.Apply(before.Spec)
 		if err := after.Check(at); err != nil {
-			return err
+			return nil, err
 		}
 		weekly, err := json.Marshal(append([]silence.Window{}, after.Weekly...))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if before.Same(&after) {
 			edited = before
-			return nil
+			return nil, nil
 		}
-		_, err = pg.Affected(ctx, tx, writeSilence, scope.Company, id, after.Reason, numbers(after.AlertIDs), numbers(after.GroupIDs),
-			texts(after.TagNames), texts(after.PhysicalIDs), after.EndsAt, weekly)
+		_, err = pg.Affected(ctx, tx, writeSilence, scope.Company, id, after.Reason, pg.Numbers(after.AlertIDs), pg.Numbers(after.GroupIDs),
+			pg.Texts(after.TagNames), pg.Texts(after.PhysicalIDs), after.EndsAt, weekly)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if edited, err = find(ctx, tx, scope.Company, id); err != nil {
-			return err
+			return nil, err
 		}
-		return audit.Record(ctx, tx, scope, entryOf(domain.AuditSilenceEdit, id, changes(&before.Spec, &after)))
+		return entryOf(domain.AuditSilenceEdit, id, domain.Differences(&before.Spec, &after, audited)), nil
 	})
 	return edited, err
 }
@@ -287,10 +261,10 @@ const (
 
 // End implements silence.Silences.
 func (s *Store) End(ctx context.Context, scope domain.Scope, id int64) (ended *silence.Silence, err error) {
-	err = s.changing(ctx, scope, func(tx *sqlx.Tx) error {
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		at := s.moment()
 		if ended, err = find(ctx, tx, scope.Company, id); err != nil || !ended.EndsAt.After(at) {
-			return err
+			return nil, err
 		}
 		before := ended.EndsAt
 		if at.Before(ended.StartsAt) {
@@ -300,9 +274,9 @@ func (s *Store) End(ctx context.Context, scope domain.Scope, id int64) (ended *s
 			_, err = pg.Affected(ctx, tx, endSilence, scope.Company, id, at)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return audit.Record(ctx, tx, scope, entryOf(domain.AuditSilenceEnd, id, domain.Changed("endsAt", moment(before), moment(at))))
+		return entryOf(domain.AuditSilenceEnd, id, domain.Changed("endsAt", moment(before), moment(at))), nil
 	})
 	return ended, err
 }

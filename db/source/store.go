@@ -17,7 +17,6 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
-	"simgraph/db/companies"
 	"simgraph/db/imported"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
@@ -99,7 +98,7 @@ func (r *sourceRow) source() *source.Source {
 
 // sourcesTable is the list of source.ListFields.
 var sourcesTable = keyset.Table{
-	Key: query.Field{Name: "name"}, Select: sourceColumns, From: fromSources,
+	Key: query.Field{Name: "name"}, Select: sourceColumns, From: fromSources, WholeOnly: "sources",
 	Columns: map[string]keyset.Column{
 		"name": {SQL: "s.name"}, "profileName": {SQL: "s.profile"}, "authentication": {SQL: "s.authentication"}, "createdAt": {SQL: "s.created_at"},
 		"pausedAt": {SQL: "s.paused_at", Nullable: true}, "receivedAt": {SQL: "s.received_at", Nullable: true},
@@ -112,19 +111,13 @@ type listedSource struct {
 }
 
 // List implements source.Sources.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (slice domain.Slice[*source.Source], err error) {
-	if err := wholeOnly(scope); err != nil {
-		return slice, err
-	}
-	return keyset.Page(ctx, s.pool, sourcesTable, listing, func(r *listedSource) *source.Source { return r.source() }, scope.Company)
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*source.Source], error) {
+	return keyset.Page(ctx, s.pool, sourcesTable, scope, listing, func(r *listedSource) *source.Source { return r.source() })
 }
 
 // Count implements source.Sources.
 func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if err := wholeOnly(scope); err != nil {
-		return 0, err
-	}
-	return sourcesTable.Count(ctx, s.pool, listing, scope.Company)
+	return sourcesTable.Count(ctx, s.pool, scope, listing)
 }
 
 // FindMany implements source.Sources.
@@ -171,40 +164,37 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec source.Spec
 	if err != nil {
 		return nil, nil, err
 	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-			return err
-		}
+	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		if _, err := s.profile(ctx, tx, scope.Company, spec.Profile); err != nil {
-			return err
+			return nil, err
 		}
 		n, err := pg.Count(ctx, tx, countSources, scope.Company)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n >= source.MaxSources {
-			return domain.Invalid("name", "a company has at most %d sources", source.MaxSources)
+			return nil, domain.Invalid("name", "a company has at most %d sources", source.MaxSources)
 		}
 		if n, err = pg.Count(ctx, tx, countNamed, scope.Company, spec.Name); err != nil {
-			return err
+			return nil, err
 		}
 		if n > 0 {
-			return domain.Invalid("name", "the company has a source %q already", spec.Name)
+			return nil, domain.Invalid("name", "the company has a source %q already", spec.Name)
 		}
 		if n, err = pg.Count(ctx, tx, countUpstream, scope.Company, spec.Name); err != nil {
-			return err
+			return nil, err
 		}
 		if n > 0 {
-			return domain.Invalid("name", "the usage of an upstream of the company has the source %q already", spec.Name)
+			return nil, domain.Invalid("name", "the usage of an upstream of the company has the source %q already", spec.Name)
 		}
 		if _, err := pg.Affected(ctx, tx, insertSource, scope.Company, id, spec.Name, spec.Profile, spec.Authentication, spec.SignatureHeader, sealed, s.moment()); err != nil {
-			return err
+			return nil, err
 		}
 		if created, err = find(ctx, tx, scope, spec.Name, sourceByName); err != nil {
-			return err
+			return nil, err
 		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditSourceCreate, spec.Name, domain.Became("profileName", spec.Profile),
-			domain.Became("authentication", string(spec.Authentication))))
+		return entryOf(domain.AuditSourceCreate, spec.Name, domain.Became("profileName", spec.Profile),
+			domain.Became("authentication", string(spec.Authentication))), nil
 	})
 	return created, secret, err
 }
@@ -215,26 +205,17 @@ func entryOf(action, name string, changes ...domain.AuditChange) *domain.AuditEn
 
 // changing runs do with a source that nobody else changes meanwhile, and notes its entry
 // unless that is nil.
-func (s *Store) changing(ctx context.Context, scope domain.Scope, name string, do func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error)) (changed *source.Source, err error) {
+func (s *Store) changing(ctx context.Context, scope domain.Scope, name string, do func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error)) (*source.Source, error) {
 	if err := wholeOnly(scope); err != nil {
 		return nil, err
 	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		before, err := find(ctx, tx, scope, name, lockSource)
-		if err != nil {
-			return err
+	find := func(tx *sqlx.Tx, locks bool) (*source.Source, error) {
+		if locks {
+			return find(ctx, tx, scope, name, lockSource)
 		}
-		entry, err := do(tx, before)
-		if err != nil || entry == nil {
-			changed = before
-			return err
-		}
-		if changed, err = find(ctx, tx, scope, name, sourceByName); err != nil {
-			return err
-		}
-		return audit.Record(ctx, tx, scope, *entry)
-	})
-	return changed, err
+		return find(ctx, tx, scope, name, sourceByName)
+	}
+	return audit.Edit(ctx, s.pool, scope, find, do)
 }
 
 const writeSource = `
@@ -313,17 +294,13 @@ func (s *Store) Remove(ctx context.Context, scope domain.Scope, name string) err
 	if err := wholeOnly(scope); err != nil {
 		return err
 	}
-	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		of, err := find(ctx, tx, scope, name, lockSource)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, sql := range []string{removeRejects, removeSource} {
-			if _, err := pg.Affected(ctx, tx, sql, scope.Company, of.SourceID); err != nil {
-				return err
-			}
-		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditSourceRemove, name, domain.Was("profileName", of.Profile)))
+		err = pg.Each(ctx, tx, []string{removeRejects, removeSource}, scope.Company, of.SourceID)
+		return entryOf(domain.AuditSourceRemove, name, domain.Was("profileName", of.Profile)), err
 	})
 }
 
@@ -499,7 +476,7 @@ func (r *rejectRow) reject() *source.Reject {
 
 // rejectsTable is the list of source.RejectFields.
 var rejectsTable = keyset.Table{
-	Key: rejectKey, Order: append(keyset.Newest("lastAt"), query.Order{Field: rejectKey, Desc: true}), Select: rejectColumns, From: fromRejects,
+	Key: rejectKey, Order: append(keyset.Newest("lastAt"), query.Order{Field: rejectKey, Desc: true}), Select: rejectColumns, From: fromRejects, WholeOnly: "sources",
 	Columns: map[string]keyset.Column{
 		rejectKey.Name: {SQL: "r.digest", UUID: true}, "sourceName": {SQL: "s.name"}, "reason": {SQL: "r.reason"}, "field": {SQL: "r.field"},
 		"isReplayable": {SQL: "r.is_record"}, "times": {SQL: "r.times"}, "firstAt": {SQL: "r.first_at"}, "lastAt": {SQL: "r.last_at"},
@@ -509,19 +486,13 @@ var rejectsTable = keyset.Table{
 var rejectKey = query.Field{Name: "id"}
 
 // Rejects implements source.Sources.
-func (s *Store) Rejects(ctx context.Context, scope domain.Scope, listing domain.Listing) (slice domain.Slice[*source.Reject], err error) {
-	if err := wholeOnly(scope); err != nil {
-		return slice, err
-	}
-	return keyset.Page(ctx, s.pool, rejectsTable, listing, (*rejectRow).reject, scope.Company)
+func (s *Store) Rejects(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*source.Reject], error) {
+	return keyset.Page(ctx, s.pool, rejectsTable, scope, listing, (*rejectRow).reject)
 }
 
 // CountRejects implements source.Sources.
 func (s *Store) CountRejects(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if err := wholeOnly(scope); err != nil {
-		return 0, err
-	}
-	return rejectsTable.Count(ctx, s.pool, listing, scope.Company)
+	return rejectsTable.Count(ctx, s.pool, scope, listing)
 }
 
 // FindRejects implements source.Sources.
@@ -683,21 +654,18 @@ func (s *Store) SaveProfile(ctx context.Context, scope domain.Scope, p source.Pr
 	if err := s.Check(p); err != nil {
 		return nil, err
 	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-			return err
-		}
+	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		version, outcome, err := s.keepProfile(ctx, tx, scope.Company, p)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if saved = version; outcome == domain.Unchanged {
-			return nil
+			return nil, nil
 		}
-		return audit.Record(ctx, tx, scope, domain.AuditEntry{
+		return &domain.AuditEntry{
 			Action: domain.AuditProfileSave, SubjectType: "SourceProfile", SubjectID: p.Name,
 			Changes: []domain.AuditChange{domain.Became("version", strconv.Itoa(saved.Version))},
-		})
+		}, nil
 	})
 	return saved, err
 }
@@ -707,10 +675,7 @@ func (s *Store) KeepProfiles(ctx context.Context, scope domain.Scope, profiles [
 	if err := wholeOnly(scope); err != nil {
 		return nil, err
 	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-			return err
-		}
+	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		kept = make([]domain.Imported, len(profiles))
 		for i, p := range profiles {
 			refused := s.Check(*p)
@@ -719,11 +684,11 @@ func (s *Store) KeepProfiles(ctx context.Context, scope domain.Scope, profiles [
 			}
 			public, ok := domain.AsError(refused)
 			if refused != nil && (!ok || public.Kind != domain.KindInvalid) {
-				return refused
+				return nil, refused
 			}
 			kept[i].Err = public
 		}
-		return audit.RecordImport(ctx, tx, scope, "source-profile", imported.TallyAnswers(kept))
+		return audit.Import("source-profile", imported.TallyAnswers(kept)), nil
 	})
 	return kept, err
 }
@@ -768,23 +733,20 @@ func (s *Store) RemoveProfile(ctx context.Context, scope domain.Scope, name stri
 	if err := wholeOnly(scope); err != nil {
 		return err
 	}
-	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-			return err
-		}
+	return audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		n, err := pg.Count(ctx, tx, profileInUse, scope.Company, name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n > 0 {
-			return domain.Invalid("profileName", "%d sources have the profile %q", n, name)
+			return nil, domain.Invalid("profileName", "%d sources have the profile %q", n, name)
 		}
 		if n, err = pg.Affected(ctx, tx, removeProfile, scope.Company, name); err != nil {
-			return err
+			return nil, err
 		}
 		if n == 0 {
-			return noProfile(name)
+			return nil, noProfile(name)
 		}
-		return audit.Record(ctx, tx, scope, domain.AuditEntry{Action: domain.AuditProfileRemove, SubjectType: "SourceProfile", SubjectID: name})
+		return &domain.AuditEntry{Action: domain.AuditProfileRemove, SubjectType: "SourceProfile", SubjectID: name}, nil
 	})
 }

@@ -349,7 +349,10 @@ func (s *Store) Groups(ctx context.Context, job *upstream.Job, theirs []*domain.
 			ours[g.GroupID] = id
 			created += n
 		}
-		return audit.RecordImport(ctx, tx, scope, "groups", map[domain.Outcome]int{domain.Created: created})
+		if entry := audit.Import("groups", map[domain.Outcome]int{domain.Created: created}); entry != nil {
+			return audit.Record(ctx, tx, scope, *entry)
+		}
+		return nil
 	})
 	return ours, err
 }

@@ -123,7 +123,7 @@ func (r *upstreamRow) upstream(now time.Time) *upstream.Upstream {
 // upstreamsTable is the list of upstream.Fields.
 var upstreamsTable = keyset.Table{
 	Key: query.Field{Name: "upstreamId", Type: query.Integer}, Order: []query.Order{{Field: query.Field{Name: "name", Type: query.Text}}},
-	Select: upstreamColumns, From: fromUpstreams,
+	Select: upstreamColumns, From: fromUpstreams, WholeOnly: "upstreams",
 	Columns: map[string]keyset.Column{
 		"upstreamId": {SQL: "u.upstream_id"}, "name": {SQL: "u.name"}, "baseUrl": {SQL: "u.base_url"}, "sourceName": {SQL: "u.source"},
 		"createdAt": {SQL: "u.created_at"}, "pausedAt": {SQL: "u.paused_at", Nullable: true}, "lastSyncedAt": {SQL: "u.last_synced_at", Nullable: true},
@@ -137,12 +137,9 @@ type listedUpstream struct {
 }
 
 // List implements upstream.Upstreams.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (slice domain.Slice[*upstream.Upstream], err error) {
-	if err := wholeOnly(scope); err != nil {
-		return slice, err
-	}
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*upstream.Upstream], error) {
 	now := s.moment()
-	slice, err = keyset.Page(ctx, s.pool, upstreamsTable, listing, func(r *listedUpstream) *upstream.Upstream { return r.upstream(now) }, scope.Company)
+	slice, err := keyset.Page(ctx, s.pool, upstreamsTable, scope, listing, func(r *listedUpstream) *upstream.Upstream { return r.upstream(now) })
 	if err != nil {
 		return slice, err
 	}
@@ -151,10 +148,7 @@ func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Lis
 
 // Count implements upstream.Upstreams.
 func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if err := wholeOnly(scope); err != nil {
-		return 0, err
-	}
-	return upstreamsTable.Count(ctx, s.pool, listing, scope.Company)
+	return upstreamsTable.Count(ctx, s.pool, scope, listing)
 }
 
 // FindMany implements upstream.Upstreams.
@@ -224,7 +218,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec upstream.Sp
 		if created, err = s.find(ctx, tx, scope, id, upstreamByID); err != nil {
 			return err
 		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditUpstreamCreate, id, changes(&upstream.Spec{}, &spec)...))
+		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditUpstreamCreate, id, domain.Differences(nil, &spec, audited)...))
 	})
 	return created, err
 }
@@ -270,54 +264,33 @@ func free(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, name string, id 
 }
 
 func entryOf(action string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
-	return &domain.AuditEntry{Action: action, SubjectType: "Upstream", SubjectID: pg.FormatInt(id), Changes: changes}
+	return audit.Entry(action, "Upstream", id, changes...)
 }
 
-func changes(before, after *upstream.Spec) (all []domain.AuditChange) {
-	for _, field := range []struct {
-		name string
-		of   func(*upstream.Spec) string
-	}{
-		{"name", func(s *upstream.Spec) string { return s.Name }},
-		{"baseUrl", func(s *upstream.Spec) string { return s.BaseURL }},
-		{"sourceName", func(s *upstream.Spec) string { return s.SourceName }},
-		{"nicknamesAndTags", func(s *upstream.Spec) string { return string(s.Labels) }},
-		{"days", func(s *upstream.Spec) string { return strconv.Itoa(s.Days) }},
-		{"currency", func(s *upstream.Spec) string { return s.Currency }},
-		{"isCopyingAlerts", func(s *upstream.Spec) string { return strconv.FormatBool(s.IsCopyingAlerts) }},
-		{"isCopyingRecipients", func(s *upstream.Spec) string { return strconv.FormatBool(s.IsCopyingRecipients) }},
-	} {
-		if before.Name == "" {
-			all = append(all, domain.Became(field.name, field.of(after)))
-			continue
-		}
-		all = append(all, domain.Changed(field.name, field.of(before), field.of(after))...)
-	}
-	return all
+var audited = []domain.AuditField[upstream.Spec]{
+	{Name: "name", Text: func(s *upstream.Spec) string { return s.Name }},
+	{Name: "baseUrl", Text: func(s *upstream.Spec) string { return s.BaseURL }},
+	{Name: "sourceName", Text: func(s *upstream.Spec) string { return s.SourceName }},
+	{Name: "nicknamesAndTags", Text: func(s *upstream.Spec) string { return string(s.Labels) }},
+	{Name: "days", Text: func(s *upstream.Spec) string { return strconv.Itoa(s.Days) }},
+	{Name: "currency", Text: func(s *upstream.Spec) string { return s.Currency }},
+	{Name: "isCopyingAlerts", Text: func(s *upstream.Spec) string { return strconv.FormatBool(s.IsCopyingAlerts) }},
+	{Name: "isCopyingRecipients", Text: func(s *upstream.Spec) string { return strconv.FormatBool(s.IsCopyingRecipients) }},
 }
 
 // changing runs do with an upstream that nobody else changes meanwhile, and notes its entry
 // unless that is nil.
-func (s *Store) changing(ctx context.Context, scope domain.Scope, id int64, do func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error)) (changed *upstream.Upstream, err error) {
+func (s *Store) changing(ctx context.Context, scope domain.Scope, id int64, do func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error)) (*upstream.Upstream, error) {
 	if err := wholeOnly(scope); err != nil {
 		return nil, err
 	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		before, err := s.find(ctx, tx, scope, id, lockUpstream)
-		if err != nil {
-			return err
+	find := func(tx *sqlx.Tx, locks bool) (*upstream.Upstream, error) {
+		if locks {
+			return s.find(ctx, tx, scope, id, lockUpstream)
 		}
-		entry, err := do(tx, before)
-		if err != nil || entry == nil {
-			changed = before
-			return err
-		}
-		if changed, err = s.find(ctx, tx, scope, id, upstreamByID); err != nil {
-			return err
-		}
-		return audit.Record(ctx, tx, scope, *entry)
-	})
-	return changed, err
+		return s.find(ctx, tx, scope, id, upstreamByID)
+	}
+	return audit.Edit(ctx, s.pool, scope, find, do)
 }
 
 const (
@@ -349,7 +322,7 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit ups
 		if err := free(ctx, tx, scope, spec.Name, id); err != nil {
 			return nil, err
 		}
-		all := changes(&of.Spec, &spec)
+		all := domain.Differences(&of.Spec, &spec, audited)
 		if edit.Key != nil {
 			sealed, err := s.seal(scope.Company, id, *edit.Key)
 			if err != nil {
@@ -439,10 +412,8 @@ func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (remov
 		if removed, err = s.find(ctx, tx, scope, id, lockToRemove); err != nil {
 			return err
 		}
-		for _, sql := range []string{removeGroups, removeSubscribers, removeWrites, removeDeleted, removeUpstream} {
-			if _, err := pg.Affected(ctx, tx, sql, scope.Company, id); err != nil {
-				return err
-			}
+		if err := pg.Each(ctx, tx, []string{removeGroups, removeSubscribers, removeWrites, removeDeleted, removeUpstream}, scope.Company, id); err != nil {
+			return err
 		}
 		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditUpstreamRemove, id, domain.Was("name", removed.Name), domain.Was("baseUrl", removed.BaseURL)))
 	})

@@ -82,10 +82,7 @@ var errReopened = errors.New("usage was booked into the month")
 // another call, is left to the next.
 func (u *Store) sumMonth(ctx context.Context, company domain.CompanyID, month time.Time) error {
 	run := uuid.New()
-	err := pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, company); err != nil {
-			return err
-		}
+	err := companies.InTx(ctx, u.pool, company, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, beginMonth, company, month, run)
 		return err
 	})

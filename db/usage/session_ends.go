@@ -141,10 +141,7 @@ func beforeOf(now time.Time, silence time.Duration, since time.Time) time.Time {
 // that protects them, and gives their subscribers the state of those that are left.
 func (u *Store) endSessions(ctx context.Context, company domain.CompanyID, statement string, args ...any) error {
 	return pg.Retry(ctx, func() error {
-		return pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
-			if _, err := companies.Lock(ctx, tx, company); err != nil {
-				return err
-			}
+		return companies.InTx(ctx, u.pool, company, func(tx *sqlx.Tx) error {
 			keys, err := pg.SelectValues[int64](ctx, tx, statement, append([]any{company}, args...)...)
 			if err != nil {
 				return err

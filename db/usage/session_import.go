@@ -16,10 +16,7 @@ import (
 // that is more than here. It books nothing: the ledger has records of its own.
 func (u *Store) KeepSessions(ctx context.Context, scope domain.Scope, sessions []*domain.SessionImport) (kept []domain.Imported, err error) {
 	err = pg.Retry(ctx, func() error {
-		return pg.InTx(ctx, u.pool, func(tx *sqlx.Tx) error {
-			if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-				return err
-			}
+		return companies.InTx(ctx, u.pool, scope.Company, func(tx *sqlx.Tx) error {
 			kept, err = u.keepSessions(ctx, tx, scope.Company, sessions)
 			if err != nil {
 				return err

@@ -33,12 +33,12 @@ type listedSource struct {
 
 // ListSources implements domain.Usage.
 func (u *Store) ListSources(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.UsageSource], error) {
-	return keyset.Page(ctx, u.pool, sourcesTable, listing, func(r *listedSource) *domain.UsageSource { return &r.UsageSource }, scope.Company)
+	return keyset.Page(ctx, u.pool, sourcesTable, scope, listing, func(r *listedSource) *domain.UsageSource { return &r.UsageSource })
 }
 
 // CountSources implements domain.Usage.
 func (u *Store) CountSources(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return sourcesTable.Count(ctx, u.pool, listing, scope.Company)
+	return sourcesTable.Count(ctx, u.pool, scope, listing)
 }
 
 const findSources = `SELECT u.source, u.complete_until FROM usage_sources u WHERE u.company_id = $1 AND u.source = ANY($2)`

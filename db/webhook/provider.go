@@ -133,14 +133,12 @@ func (s *Store) editProvider(ctx context.Context, tx *sqlx.Tx, scope domain.Scop
 
 // RemoveProvider removes the endpoint, which LockProvider locked, with its messages.
 func RemoveProvider(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, of *webhook.Endpoint) error {
-	for _, sql := range []string{removeMessages, removeWebhook} {
-		if _, err := pg.Affected(ctx, tx, sql, scope.Company, of.WebhookID); err != nil {
-			return err
-		}
+	if err := pg.Each(ctx, tx, []string{removeMessages, removeWebhook}, scope.Company, of.WebhookID); err != nil {
+		return err
 	}
 	return audit.Record(ctx, tx, scope, *providerEntry(domain.AuditProviderRemove, of.WebhookID, domain.Was("url", of.URL)))
 }
 
 func providerEntry(action string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
-	return &domain.AuditEntry{Action: action, SubjectType: "CommandProvider", SubjectID: pg.FormatInt(id), Changes: changes}
+	return audit.Entry(action, "CommandProvider", id, changes...)
 }

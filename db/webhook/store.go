@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -106,12 +107,12 @@ type listedEndpoint struct {
 
 // List implements webhook.Webhooks.
 func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*webhook.Endpoint], error) {
-	return keyset.Page(ctx, s.pool, endpointsTable, listing, func(r *listedEndpoint) *webhook.Endpoint { return r.endpoint() }, scope.Company, pg.GroupsOf(scope))
+	return keyset.Page(ctx, s.pool, endpointsTable, scope, listing, func(r *listedEndpoint) *webhook.Endpoint { return r.endpoint() }, pg.GroupsOf(scope))
 }
 
 // Count implements webhook.Webhooks.
 func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return endpointsTable.Count(ctx, s.pool, listing, scope.Company, pg.GroupsOf(scope))
+	return endpointsTable.Count(ctx, s.pool, scope, listing, pg.GroupsOf(scope))
 }
 
 const findWebhooks = `SELECT ` + webhookSelect + ` FROM webhooks w WHERE ` + visibleWebhooks + ` AND w.webhook_id = ANY($3)`
@@ -142,26 +143,18 @@ const lockWebhooks = findWebhooks + ` FOR NO KEY UPDATE`
 // nothing where that is nil.
 func (s *Store) changing(ctx context.Context, scope domain.Scope, id int64,
 	do func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error),
-) (changed *webhook.Endpoint, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		before, err := find(ctx, tx, scope, id, lockWebhooks)
-		if err != nil {
-			return err
+) (*webhook.Endpoint, error) {
+	find := func(tx *sqlx.Tx, locks bool) (*webhook.Endpoint, error) {
+		if locks {
+			return find(ctx, tx, scope, id, lockWebhooks)
 		}
-		entry, err := do(tx, before)
-		if err != nil {
-			return err
-		}
-		if changed, err = find(ctx, tx, scope, id, findWebhooks); err != nil || entry == nil {
-			return err
-		}
-		return audit.Record(ctx, tx, scope, *entry)
-	})
-	return changed, err
+		return find(ctx, tx, scope, id, findWebhooks)
+	}
+	return audit.Edit(ctx, s.pool, scope, find, do)
 }
 
 func entryOf(action string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
-	return &domain.AuditEntry{Action: action, SubjectType: "Webhook", SubjectID: pg.FormatInt(id), Changes: changes}
+	return audit.Entry(action, "Webhook", id, changes...)
 }
 
 const (
@@ -182,34 +175,31 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec webhook.Spe
 		return nil, nil, err
 	}
 	secret = webhook.NewSecret()
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-			return err
-		}
+	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		n, err := pg.Count(ctx, tx, countAll, scope.Company)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n >= webhook.MaxEndpoints {
-			return domain.Invalid("name", "a company has at most %d webhooks", webhook.MaxEndpoints)
+			return nil, domain.Invalid("name", "a company has at most %d webhooks", webhook.MaxEndpoints)
 		}
 		var id int64
 		if err := tx.GetContext(ctx, &id, newWebhook); err != nil {
-			return err
+			return nil, err
 		}
 		sealed, err := s.seal(scope.Company, id, secret)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		_, err = tx.ExecContext(ctx, insertWebhook, scope.Company, id, userOf(scope), pg.GroupsOf(scope), spec.Name, spec.URL, spec.Format,
-			pq.Array(spec.EventTypes), numbers(spec.AlertIDs), numbers(spec.GroupIDs), texts(spec.TagNames), sealed, s.moment())
+			pq.Array(spec.EventTypes), pg.Numbers(spec.AlertIDs), pg.Numbers(spec.GroupIDs), pg.Texts(spec.TagNames), sealed, s.moment())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if created, err = find(ctx, tx, scope, id, findWebhooks); err != nil {
-			return err
+			return nil, err
 		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookCreate, id, changes(nil, &spec)...))
+		return entryOf(domain.AuditWebhookCreate, id, changes(nil, &spec)...), nil
 	})
 	return created, secret, err
 }
@@ -222,42 +212,18 @@ func userOf(scope domain.Scope) any {
 	return scope.Actor.UserID
 }
 
-func numbers(of []int64) any {
-	if of == nil {
-		return pq.Int64Array{}
-	}
-	return pq.Int64Array(of)
-}
-
-func texts(of []string) any {
-	if of == nil {
-		return pq.StringArray{}
-	}
-	return pq.StringArray(of)
-}
-
 // changes are the differences of two endpoints; a nil one is none.
-func changes(before, after *webhook.Spec) (all []domain.AuditChange) {
-	for _, field := range []struct {
-		name string
-		of   func(*webhook.Spec) string
-	}{
-		{"name", func(s *webhook.Spec) string { return s.Name }},
-		{"url", func(s *webhook.Spec) string { return s.URL }},
-		{"format", func(s *webhook.Spec) string { return string(s.Format) }},
-		{"eventTypes", func(s *webhook.Spec) string { return audit.List(s.EventTypes) }},
-		{"alertIds", func(s *webhook.Spec) string { return audit.List(s.AlertIDs) }},
-		{"groupIds", func(s *webhook.Spec) string { return audit.List(s.GroupIDs) }},
-		{"tagNames", func(s *webhook.Spec) string { return audit.List(s.TagNames) }},
-	} {
-		switch {
-		case before != nil:
-			all = append(all, domain.Changed(field.name, field.of(before), field.of(after))...)
-		case field.of(after) != "":
-			all = append(all, domain.Became(field.name, field.of(after)))
-		}
-	}
-	return all
+func changes(before, after *webhook.Spec) []domain.AuditChange {
+	all := domain.Differences(before, after, []domain.AuditField[webhook.Spec]{
+		{Name: "name", Text: func(s *webhook.Spec) string { return s.Name }},
+		{Name: "url", Text: func(s *webhook.Spec) string { return s.URL }},
+		{Name: "format", Text: func(s *webhook.Spec) string { return string(s.Format) }},
+		{Name: "eventTypes", Text: func(s *webhook.Spec) string { return audit.List(s.EventTypes) }},
+		{Name: "alertIds", Text: func(s *webhook.Spec) string { return audit.List(s.AlertIDs) }},
+		{Name: "groupIds", Text: func(s *webhook.Spec) string { return audit.List(s.GroupIDs) }},
+		{Name: "tagNames", Text: func(s *webhook.Spec) string { return audit.List(s.TagNames) }},
+	})
+	return slices.DeleteFunc(all, func(c domain.AuditChange) bool { return before == nil && *c.After == "" })
 }
 
 const writeWebhook = `
@@ -278,7 +244,7 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit web
 			return nil, nil
 		}
 		_, err := pg.Affected(ctx, tx, writeWebhook, scope.Company, id, after.Name, after.URL, after.Format,
-			pq.Array(after.EventTypes), numbers(after.AlertIDs), numbers(after.GroupIDs), texts(after.TagNames))
+			pq.Array(after.EventTypes), pg.Numbers(after.AlertIDs), pg.Numbers(after.GroupIDs), pg.Texts(after.TagNames))
 		return entryOf(domain.AuditWebhookEdit, id, changes(&before, &after)...), err
 	})
 }
@@ -333,16 +299,12 @@ const (
 // Remove implements webhook.Webhooks.
 func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *webhook.Endpoint, err error) {
 	err = pg.Retry(ctx, func() error {
-		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
+		return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (_ *domain.AuditEntry, err error) {
 			if removed, err = find(ctx, tx, scope, id, lockWebhooks); err != nil {
-				return err
+				return nil, err
 			}
-			for _, sql := range []string{removeMessages, removeWebhook} {
-				if _, err := pg.Affected(ctx, tx, sql, scope.Company, id); err != nil {
-					return err
-				}
-			}
-			return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookDelete, id, domain.Was("name", removed.Name), domain.Was("url", removed.URL)))
+			err = pg.Each(ctx, tx, []string{removeMessages, removeWebhook}, scope.Company, id)
+			return entryOf(domain.AuditWebhookDelete, id, domain.Was("name", removed.Name), domain.Was("url", removed.URL)), err
 		})
 	})
 	return removed, err
