@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
 	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/core"
 
 	"simgraph/graph/generated"
@@ -49,32 +51,81 @@ var (
 	pageHole  = regexp.MustCompile(`\$\{(\w+)\}`)
 )
 
-func TestThePageAsksForNothingDeprecated(t *testing.T) {
+// The page builds each document of its own text and of the fragments that it names.
+func TestThePageAsksForWhatIsThereAndNotDeprecated(t *testing.T) {
 	t.Parallel()
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
-	fields := 0
-	for path, text := range pageDocuments(t) {
-		document, err := parser.ParseQuery(&ast.Source{Name: path, Input: text})
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
+	documents := pageDocuments(t)
+	fragments := fragmentsOf(t, documents)
+	fields, spread := 0, map[string]bool{}
+	for _, of := range documents {
+		document := parsed(t, of)
+		if len(document.Operations) == 0 {
 			continue
+		}
+		complete(document, fragments, spread)
+		for _, err := range validator.ValidateWithRules(schema, document, nil) {
+			t.Errorf("%s: %v", of.Name, err)
 		}
 		observers := &core.Events{}
 		observers.OnField(func(_ *core.Walker, field *ast.Field) {
 			fields++
 			if field.Definition != nil && field.Definition.Directives.ForName("deprecated") != nil {
-				t.Errorf("%s: %s is deprecated", path, field.Name)
+				t.Errorf("%s: %s is deprecated", of.Name, field.Name)
 			}
 		})
 		core.Walk(schema, document, observers)
+	}
+	for name := range fragments {
+		if !spread[name] {
+			t.Errorf("no operation of the page has the fragment %s", name)
+		}
 	}
 	if fields < 500 {
 		t.Errorf("only %d fields were found", fields)
 	}
 }
 
-// pageDocuments are the documents of each file of the page.
-func pageDocuments(t *testing.T) map[string]string {
+func parsed(t *testing.T, of *ast.Source) *ast.QueryDocument {
+	t.Helper()
+	document, err := parser.ParseQuery(of)
+	if err != nil {
+		t.Fatalf("%s: %v", of.Name, err)
+	}
+	return document
+}
+
+func fragmentsOf(t *testing.T, documents []*ast.Source) map[string]*ast.FragmentDefinition {
+	t.Helper()
+	found := map[string]*ast.FragmentDefinition{}
+	for _, of := range documents {
+		for _, fragment := range parsed(t, of).Fragments {
+			found[fragment.Name] = fragment
+		}
+	}
+	return found
+}
+
+// spreadName is how a selection names a fragment.
+var spreadName = regexp.MustCompile(`\.\.\.\s*(\w+)`)
+
+// complete adds the fragments that the document names, and those that they name.
+func complete(document *ast.QueryDocument, fragments map[string]*ast.FragmentDefinition, spread map[string]bool) {
+	var text strings.Builder
+	formatter.NewFormatter(&text).FormatQueryDocument(document)
+	for _, match := range spreadName.FindAllStringSubmatch(text.String(), -1) {
+		fragment := fragments[match[1]]
+		if fragment == nil || document.Fragments.ForName(fragment.Name) != nil {
+			continue
+		}
+		spread[fragment.Name] = true
+		document.Fragments = append(document.Fragments, fragment)
+		complete(document, fragments, spread)
+	}
+}
+
+// pageDocuments are the documents of the page, without the fragments of others.
+func pageDocuments(t *testing.T) []*ast.Source {
 	t.Helper()
 	sources, named := map[string]string{}, map[string]string{}
 	err := filepath.WalkDir("web/app", func(path string, entry fs.DirEntry, err error) error {
@@ -95,14 +146,14 @@ func pageDocuments(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]string{}
+	var found []*ast.Source
 	for path, content := range sources {
 		for _, match := range pageTexts.FindAllStringSubmatch(content, -1) {
 			if text := match[1] + match[2]; isPageDoc.MatchString(text) {
-				found[path] += pageHole.ReplaceAllStringFunc(text, func(hole string) string {
+				found = append(found, &ast.Source{Name: path, Input: pageHole.ReplaceAllStringFunc(text, func(hole string) string {
 					name := hole[2 : len(hole)-1]
 					return cmp.Or(named[path+name], named[name])
-				}) + "\n"
+				})})
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import { Ago } from '../ui/Ago';
 import { Export } from '../ui/Export';
 import { Popover } from '../ui/Popover';
 import { type Column, Table } from '../ui/Table';
-import { kinds, nameOfAlert } from './conditions';
+import { alertName, kinds, nameOfAlert } from './conditions';
 import { Frame } from './Frame';
 import { Subject } from './Subject';
 import { mailBadge, mailStates, nameOfWatched, rules } from './words';
@@ -36,13 +36,11 @@ export const query = graphql(`
 const named = graphql(`
   query AlertOfLog($alertId: Int!, $names: Boolean!) {
     alert(by: { alertId: $alertId }) {
-      __typename name kind ruleType target
-      ... on VolumeAlert { lowerThreshold upperThreshold }
-      ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
+      ...AlertName
       subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
     }
   }
-`);
+`, [alertName]);
 
 export type Entry = NonNullable<ResultOf<typeof query>['alertLog']>['nodes'][number];
 type Variables = Parameters<typeof useList<typeof query, Entry>>[1];

@@ -13,7 +13,7 @@ import { Ago } from '../ui/Ago';
 import '../styles/lists.css';
 import { AlertForm, type Input, type Words, WordsInput } from './AlertForm';
 import { Entries } from './AlertLog';
-import { kinds, limitOf, nameOfAlert } from './conditions';
+import { alertName, kinds, limitOf, nameOfAlert } from './conditions';
 import { SilenceButton, SilencedNow } from './SilenceHere';
 import type { Place } from './silences';
 import { Subject } from './Subject';
@@ -22,20 +22,18 @@ import { alertKey, rules } from './words';
 const query = graphql(`
   query AlertOnPage($alertId: Int!, $names: Boolean!) {
     alert(by: { alertId: $alertId }) {
-      __typename alertId name description kind ruleType target createdAt status numberFired
+      ...AlertName alertId description createdAt status numberFired
       subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
       ... on VolumeAlert {
-        lowerThreshold upperThreshold
         subjects(limit: 25) {
           usage period { startsAt endsAt }
           subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
           lower { status percent since } upper { status percent since }
         }
       }
-      ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
     }
   }
-`);
+`, [alertName]);
 const edit = graphql('mutation EditAlertOnPage($input: EditAlertInput!) { editAlert(input: $input) { alert { alertId } } }');
 const editWords = graphql('mutation EditConditionOnPage($input: EditConditionAlertInput!) { editConditionAlert(input: $input) { alert { alertId } } }');
 const remove = graphql('mutation DeleteAlertOnPage($input: DeleteAlertInput!) { deleteAlert(input: $input) { alert { alertId } } }');

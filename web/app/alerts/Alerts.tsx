@@ -8,7 +8,7 @@ import { useMay } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Export } from '../ui/Export';
 import { type Column, Table } from '../ui/Table';
-import { kinds, limitOf } from './conditions';
+import { alertName, kinds, limitOf } from './conditions';
 import { Frame } from './Frame';
 import { alertKey, rules } from './words';
 
@@ -16,16 +16,15 @@ const query = graphql(`
   query AlertTable($first: Int, $after: String, $count: Boolean!, $filter: AlertFilter, $orderBy: [AlertOrder!], $names: Boolean!) {
     alerts(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
       nodes {
-        __typename alertId name description kind ruleType target createdAt status numberFired
+        ...AlertName alertId description createdAt status numberFired
         subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
-        ... on VolumeAlert { lowerThreshold upperThreshold subjects(limit: 1) { usage upper { percent } } }
-        ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
+        ... on VolumeAlert { subjects(limit: 1) { usage upper { percent } } }
       }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
   }
-`);
+`, [alertName]);
 
 type Row = NonNullable<ResultOf<typeof query>['alerts']>['nodes'][number];
 type Variables = Parameters<typeof useList<typeof query, Row>>[1];

@@ -4,20 +4,18 @@ import { graphql } from '../graph/graphql';
 import type { Problem } from '../graph/problem';
 import { useAsk } from '../graph/use';
 import { useMay } from '../shell/viewer';
-import { nameOfAlert } from './conditions';
+import { alertName, nameOfAlert } from './conditions';
 
 const offered = graphql(`
   query AlertsToChoose($names: Boolean!) {
     alerts(first: 100) {
       nodes {
-        __typename alertId name kind ruleType target subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name }
-        ... on VolumeAlert { lowerThreshold upperThreshold }
-        ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
+        ...AlertName alertId subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name }
       }
     }
     groups(first: 100) @include(if: $names) { nodes { groupId name } }
   }
-`);
+`, [alertName]);
 
 export interface Choice {
   id: number;

@@ -1,4 +1,5 @@
 import { bytes, count } from '../format/units';
+import { graphql } from '../graph/graphql';
 import { nameOfVolume, nameOfWatched } from './words';
 
 /** What alerts notice, in words. */
@@ -37,6 +38,15 @@ export const nameOfCondition = (of: Parameters<typeof nameOfWatched>[0] & Condit
   of.name ?? `${nameOfWatched(of)}: ${kinds[of.kind]?.toLowerCase()}, ${limitOf(of)}`;
 
 type Named = (Parameters<typeof nameOfVolume>[0] & { __typename: 'VolumeAlert' }) | (Parameters<typeof nameOfCondition>[0] & { __typename: 'ConditionAlert' });
+
+/** What nameOfAlert needs. */
+export const alertName = graphql(`
+  fragment AlertName on Alert {
+    __typename name kind ruleType target
+    ... on VolumeAlert { lowerThreshold upperThreshold }
+    ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
+  }
+`);
 
 /** What an alert of any kind is called. */
 export const nameOfAlert = (of: Named): string => (of.__typename === 'VolumeAlert' ? nameOfVolume(of) : nameOfCondition(of));

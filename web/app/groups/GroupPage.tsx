@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { bytes, count, useSystem } from '../format/units';
 import { SilenceButton, SilencedNow } from '../alerts/SilenceHere';
 import type { Place } from '../alerts/silences';
-import { kinds, limitOf } from '../alerts/conditions';
+import { alertName, kinds, limitOf } from '../alerts/conditions';
 import { rules } from '../alerts/words';
 import { Bars } from '../chart/Bars';
 import { graphql, type ResultOf } from '../graph/graphql';
@@ -26,12 +26,12 @@ const query = graphql(`
         topSubscribers(first: 8) { subscriber { physicalId nickname } total mobileOriginated mobileTerminated }
       }
       alerts(first: 25) @include(if: $alerts) {
-        nodes { __typename alertId name kind ruleType target status ... on VolumeAlert { lowerThreshold upperThreshold } ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf } }
+        nodes { ...AlertName alertId status }
         totalCount
       }
     }
   }
-`);
+`, [alertName]);
 
 type Group = NonNullable<ResultOf<typeof query>['group']>;
 

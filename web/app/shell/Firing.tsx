@@ -1,5 +1,5 @@
 import { Suspense, useEffect, useState } from 'react';
-import { nameOfAlert } from '../alerts/conditions';
+import { alertName, nameOfAlert } from '../alerts/conditions';
 import { SilenceDialog, useMaySilence } from '../alerts/SilenceHere';
 import type { Place } from '../alerts/silences';
 import { graphql, type ResultOf } from '../graph/graphql';
@@ -17,12 +17,10 @@ const entry = graphql(`
     id alertId text target isSilenced createdAt subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
     ... on ConditionLogEntry { source }
     alert @include(if: $alerts) {
-      __typename name kind ruleType target subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name }
-      ... on VolumeAlert { lowerThreshold upperThreshold }
-      ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf }
+      ...AlertName subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { name }
     }
   }
-`);
+`, [alertName]);
 const query = graphql(`
   query FiringNow($since: DateTime!, $names: Boolean!, $alerts: Boolean!, $silences: Boolean!) {
     lasting: alertLog(first: 5, filter: { isOpen: { eq: true } }) { nodes { ...EntryOfBell } totalCount }
