@@ -2,10 +2,15 @@ package main
 
 import (
 	"cmp"
+	goast "go/ast"
+	goparser "go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,6 +89,66 @@ func TestThePageAsksForWhatIsThereAndNotDeprecated(t *testing.T) {
 	if fields < 500 {
 		t.Errorf("only %d fields were found", fields)
 	}
+}
+
+// otherDocuments are sources whose documents are of other schemas, are refused on purpose, or
+// have places to fill.
+var otherDocuments = []string{
+	"graph/", "rest/", "web/", "resolvers/usage_maps_test.go", "test/e2e/http.test.js", "test/e2e/sse.test.js", "test/e2e/websocket.test.js",
+}
+
+// A test of what the server refuses, or hides, proves nothing by a document that the schema
+// refuses. Documents that begin with their kind are read; what is put together is left out.
+func TestDocumentsOfProgramsAndTestsAreValid(t *testing.T) {
+	t.Parallel()
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	found := map[string]int{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".") && path != ".") {
+			return cmp.Or(err, filepath.SkipDir)
+		}
+		if slices.ContainsFunc(otherDocuments, func(other string) bool { return strings.HasPrefix(filepath.ToSlash(path), other) }) {
+			return nil
+		}
+		for _, text := range textsIn(t, path) {
+			document, err := parser.ParseQuery(&ast.Source{Name: path, Input: text})
+			if err != nil || !isPageDoc.MatchString(text) {
+				continue
+			}
+			found[filepath.Ext(path)]++
+			for _, err := range validator.ValidateWithRules(schema, document, nil) {
+				t.Errorf("%s: %v in %s", path, err, text)
+			}
+		}
+		return nil
+	})
+	if err != nil || found[".go"] < 100 || found[".js"] < 50 {
+		t.Errorf("%v: found %v", err, found)
+	}
+}
+
+// textsIn are the literal texts of a source in Go or JavaScript.
+func textsIn(t *testing.T, path string) (texts []string) {
+	t.Helper()
+	switch filepath.Ext(path) {
+	case ".go":
+		file, err := goparser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		goast.Inspect(file, func(node goast.Node) bool {
+			if literal, is := node.(*goast.BasicLit); is && literal.Kind == token.STRING {
+				text, _ := strconv.Unquote(literal.Value) // the parser has read it
+				texts = append(texts, text)
+			}
+			return true
+		})
+	case ".js":
+		for _, match := range pageTexts.FindAllStringSubmatch(manual(t, path), -1) {
+			texts = append(texts, match[1]+match[2])
+		}
+	}
+	return texts
 }
 
 func parsed(t *testing.T, of *ast.Source) *ast.QueryDocument {

@@ -28,7 +28,7 @@ async function attack({ base, email }) {
     read.push(await tried(async () => (await fetch(`${base}/graphql`, init)).text()));
     read.push(await tried(async () => (await fetch(`${base}/graphql`, { ...init, mode: 'no-cors' })).type === 'opaque' ? 'opaque' : 'readable'));
   }
-  for (const query of [mutation, '{ viewer { email } }', 'subscription { alertFired { target } }']) {
+  for (const query of [mutation, '{ viewer { email } }', 'subscription { alertTriggered { target } }']) {
     read.push(await tried(async () => (await fetch(`${base}/graphql?query=${encodeURIComponent(query)}`, { credentials: 'include' })).text()));
     read.push(await tried(() => new Promise((resolve, reject) => {
       const stream = new EventSource(`${base}/graphql?query=${encodeURIComponent(query)}`, { withCredentials: true });
