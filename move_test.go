@@ -184,7 +184,7 @@ func (m *moving) interrupted(requests int64) {
 }
 
 // swap gives the number of a card that is terminated to another, which used something too:
-// the documented API tells usage by number.
+// the documented API reports usage by number.
 func (m *moving) swap() {
 	found := m.from.ask(`{subscribers(first: 1, filter: {kind: {eq: CELLULAR}, isActive: {eq: true}}) {nodes {physicalId subscriberId}}}`, nil)
 	before := at(found, "subscribers", "nodes").([]any)[0]
@@ -224,7 +224,7 @@ func (m *moving) revise() {
 
 // An account of another server is taken over through a network that fails, by a command that
 // is killed on the way. Then it changes there, and a second run books the differences. What
-// is compared is all that the documented API tells.
+// is compared is all that the documented API reports.
 func TestAnAccountIsMoved(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)

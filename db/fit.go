@@ -23,7 +23,7 @@ type found struct {
 	// Namespace is the schema in which tables would be made; nil for none.
 	Namespace *string
 	Creates   bool
-	// Versioned says that there is a table of migrations, of whatever program.
+	// Versioned reports that there is a table of migrations, of whatever program.
 	Versioned bool
 	Relations pq.StringArray
 }

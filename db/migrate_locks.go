@@ -97,7 +97,7 @@ type migrationSession struct {
 	timeout, idle time.Duration
 	// pid is the process of the server; 0 until it is known.
 	pid atomic.Int64
-	// refused says that another session migrates.
+	// refused reports that another session migrates.
 	refused bool
 }
 
@@ -205,7 +205,7 @@ func (h *lockHolder) String() string {
 
 type lockHolders []lockHolder
 
-// String says who holds the lock.
+// String describes who holds the lock.
 func (h lockHolders) String() string {
 	if len(h) == 0 {
 		return "nobody was seen holding it"

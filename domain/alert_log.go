@@ -81,7 +81,7 @@ func (*VolumeLogEntry) State() AlertLogEntryState { return EntryFired }
 // ResolvedAt returns nil: a threshold that fired is not over before the next billing period.
 func (*VolumeLogEntry) ResolvedAt() *time.Time { return nil }
 
-// Text says what happened, without the subject.
+// Text describes what happened, without the subject.
 func (e *VolumeLogEntry) Text() string {
 	return fmt.Sprintf("used %d bytes in the billing period from %s, above the %s threshold of %d",
 		e.Usage, e.PeriodStart.UTC().Format("2 Jan 2006 15:04 UTC"), e.LimitBoundary, e.Threshold)

@@ -5,7 +5,7 @@ import "time"
 // Backlog is the work of all companies that waits; a time is zero when nothing
 // does.
 type Backlog struct {
-	// Partial says that parts of the database did not answer: what waits there is
+	// Partial reports that parts of the database did not answer: what waits there is
 	// not counted.
 	Partial bool
 	// Mails wait to be sent, Deliveries to be gathered into mails.

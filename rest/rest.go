@@ -13,7 +13,7 @@ import (
 	"simgraph/internal/problem"
 )
 
-// Config says how the paths meet the rest of the program. All but Log, Routed,
+// Config describes how the paths meet the rest of the program. All but Log, Routed,
 // RequestID and Challenge must be given.
 type Config struct {
 	// Schema is that of the graph: it types parameters and has the permissions.

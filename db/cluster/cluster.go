@@ -13,10 +13,10 @@ import (
 // Table is a table of the schema.
 type Table struct {
 	Name string
-	// ByCompany says that each row belongs to a company; all nodes have a copy of
+	// ByCompany reports that each row belongs to a company; all nodes have a copy of
 	// the others.
 	ByCompany bool
-	// Done says that the table is distributed, or copied to all nodes.
+	// Done reports that the table is distributed, or copied to all nodes.
 	Done bool
 }
 
@@ -29,14 +29,14 @@ type Node struct {
 	// Shards are those of the table companies; each stands for the shards of the
 	// same companies of all tables.
 	Shards int
-	// IsActive says that the node has copies of the shared tables; TakesShards,
+	// IsActive reports that the node has copies of the shared tables; TakesShards,
 	// that it gets shards when they are balanced.
 	IsActive, TakesShards bool
 }
 
 // Status is whether and how a database is distributed.
 type Status struct {
-	// Citus says that the database has the extension.
+	// Citus reports that the database has the extension.
 	Citus bool
 	// Nodes may have rows, in the order in which they were added.
 	Nodes []Node

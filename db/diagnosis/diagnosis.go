@@ -17,7 +17,7 @@ import (
 type Facts struct {
 	// Version is such as 150004.
 	Version int
-	// Remote says that the session comes over a network, Encrypted that it is by TLS.
+	// Remote reports that the session comes over a network, Encrypted that it is by TLS.
 	Remote, Encrypted bool
 	// Size of the database, in bytes.
 	Size int64

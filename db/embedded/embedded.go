@@ -19,7 +19,7 @@ import (
 	"sync"
 )
 
-// Config says where the server keeps its data and how it runs.
+// Config describes where the server keeps its data and how it runs.
 type Config struct {
 	// Dir is the data directory; it is created when missing. A relative path
 	// counts from the working directory. Default: DefaultDir().
@@ -35,7 +35,7 @@ type Config struct {
 	Purpose string
 }
 
-// InUseError says that another process serves the data directory.
+// InUseError reports that another process serves the data directory.
 type InUseError struct {
 	Dir string
 	// PID is 0 when it is not known yet.

@@ -38,7 +38,7 @@ func (s *Server) tryOwn(ctx context.Context) (bool, error) {
 func (s *Server) own(ctx context.Context, lock *os.File) error {
 	s.lock = lock
 	if err := s.begin(ctx, s.cfg); err != nil {
-		if ctx.Err() != nil { // programs that end with the start do not tell why
+		if ctx.Err() != nil { // programs that end with the start do not report why
 			err = ctx.Err()
 		}
 		if s.child != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TakeOver says that a server which Start shares with its owner need not be kept
+// TakeOver reports that a server which Start shares with its owner need not be kept
 // for this process any longer: when the owner has ended, by itself or by a signal,
 // the server is started again here, at the same address. Connections break once.
 func (s *Server) TakeOver() { s.taking.Do(func() { close(s.takeOver) }) }

@@ -21,9 +21,9 @@ type filterColumn struct {
 	masked string
 	// sum, unless nil, stands for sql in filters.
 	sum *Sum
-	// uuid says that sql is of that type.
+	// uuid reports that sql is of that type.
 	uuid bool
-	// notNull says that sql is never NULL: a text without a value is "".
+	// notNull reports that sql is never NULL: a text without a value is "".
 	notNull bool
 }
 

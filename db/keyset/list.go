@@ -25,7 +25,7 @@ type Column struct {
 	Scale *Scale
 	// Sum, unless nil, is how filters find the field, without Join.
 	Sum *Sum
-	// UUID says that SQL is of the type uuid; the field is a Text, in canonical writing.
+	// UUID reports that SQL is of the type uuid; the field is a Text, in canonical writing.
 	UUID bool
 }
 

@@ -28,7 +28,7 @@ type Options struct {
 	// MaxConns bounds the connections, which are kept open once made: opening
 	// one costs more than most statements. Default 8.
 	MaxConns int
-	// Pooler says that a pooler stands in front which hands out connections by
+	// Pooler reports that a pooler stands in front which hands out connections by
 	// transaction, such as PgBouncer: nothing is prepared then.
 	Pooler bool
 	// StatementTimeout makes the server give up on a statement, rounded up to

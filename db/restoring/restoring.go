@@ -19,7 +19,7 @@ const Schema = "simgraph_restore"
 type Restore struct {
 	File    string
 	BegunAt time.Time
-	// Filled says that the file was restored.
+	// Filled reports that the file was restored.
 	Filled bool
 	// Verified are the companies that are, by their external ids.
 	Verified pq.StringArray

@@ -42,7 +42,7 @@ type misplacedDay struct {
 	SubscriberKey int64
 	// GroupID is what the day is booked to, BelongsTo what it belongs to.
 	GroupID, BelongsTo int64
-	// IsShared says that there is more than one group of either.
+	// IsShared reports that there is more than one group of either.
 	IsShared bool
 }
 

@@ -206,7 +206,7 @@ func (e *Entry) Notified() (domain.Notified, bool) {
 	return domain.NewNotified(e.NotificationID, e.EntryID, e.SilenceID)
 }
 
-// IsNotified reports that each entry is told, unless it is silenced.
+// IsNotified reports that recipients and webhooks are notified of each entry, unless it is silenced.
 func (*Entry) IsNotified() bool { return true }
 
 // IsSilenced reports whether nobody was notified, since a silence covered the entry.

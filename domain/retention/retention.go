@@ -154,9 +154,9 @@ func (h History) Wanted() (int, bool) {
 
 // Change is what setting a retention does.
 type Change struct {
-	// Withdraw says that the one which waits is withdrawn.
+	// Withdraw reports that the one which waits is withdrawn.
 	Withdraw bool
-	// Add says that a setting is added, AtOnce that it takes effect without a wait.
+	// Add reports that a setting is added, AtOnce that it takes effect without a wait.
 	Add, AtOnce bool
 }
 

@@ -122,7 +122,7 @@ type FieldExpression struct {
 	Expression string `json:"expression"`
 }
 
-// Profile says how the records of a sender are read.
+// Profile describes how the records of a sender are read.
 type Profile struct {
 	// Name is unique in the company; a profile of the company hides a ready one.
 	Name string `json:"name"`

@@ -175,7 +175,7 @@ var Resources = []Resource{Groups, Subscribers, Tags, Alerts, AlertLog, DaysComp
 type Progress struct {
 	Resource Resource
 	Done     int64
-	// Total is nil where the other server does not tell it.
+	// Total is nil where the other server does not report it.
 	Total *int64
 }
 

@@ -67,7 +67,7 @@ const (
 	lengthOfEUI   = 16
 )
 
-// KindOf tells the kind of a subscriber by its identifiers, which the documented API does
+// KindOf returns the kind of a subscriber by its identifiers, which the documented API does
 // not: an ICCID begins with 89 and has at least 18 digits, a device EUI stands in both, and
 // an IMEI has 15 digits.
 func KindOf(physicalID, subscriberID string) domain.Kind {

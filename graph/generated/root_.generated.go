@@ -9908,7 +9908,7 @@ extend type Group {
   ): AlertConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
-"What watches subscribers, a group or the sources of the company, and is told to recipients and webhooks: the volume of usage, or another condition."
+"What watches subscribers, a group or the sources of the company: the volume of usage, or another condition. Recipients and webhooks are notified of what it fires."
 interface Alert {
   "The global id."
   id: ID!
@@ -11077,7 +11077,7 @@ type ConditionLogEntry implements Node & AlertLogEntry {
   resolvedAt: DateTime
   "When the entry was made."
   createdAt: DateTime!
-  "True: each entry is told, unless it is silenced."
+  "True: recipients and webhooks are notified of each entry, unless it is silenced."
   isNotified: Boolean!
   "Whether nobody was notified, since a silence covered the entry."
   isSilenced: Boolean!
@@ -15675,7 +15675,7 @@ type UpstreamProgress {
   resource: UpstreamResource!
   "How many are done."
   done: BigInt!
-  "How many there are; null where the other server does not tell."
+  "How many there are; null where the other server does not report it."
   total: BigInt
 }
 

@@ -36,7 +36,7 @@ const (
 	Suppression Type = "suppression"
 	// AlertLog is an alert that fired, so that it does not again.
 	AlertLog Type = "alert-log"
-	// SourceProfile says how the records of a sender are read.
+	// SourceProfile describes how the records of a sender are read.
 	SourceProfile Type = "source-profile"
 	// Session is a session that counters reported, with its highest reading, so
 	// that its next report books no more than is above that.

@@ -25,7 +25,7 @@ type Audit struct {
 	Verify AuditVerify `cmd:"" help:"Check that no entry was changed or left out."`
 }
 
-// Whose says which audit log is meant.
+// Whose describes which audit log is meant.
 type Whose struct {
 	Company      string `placeholder:"ID" xor:"whose" help:"The company; may be left out when there is only one."`
 	Installation bool   `xor:"whose" help:"Instead of a company's: what concerns none, such as migrations and exchanges of keys that there are not."`

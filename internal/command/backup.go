@@ -330,7 +330,7 @@ func verifyCompany(ctx context.Context, env *Env, log *audit.Log, store *usage.S
 	return nil
 }
 
-// warnRestored says that the database was restored and is not verified yet.
+// warnRestored reports that the database was restored and is not verified yet.
 func warnRestored(ctx context.Context, env *Env, pool *sqlx.DB) error {
 	was, err := restoring.Find(ctx, pool)
 	if err == nil && was != nil {

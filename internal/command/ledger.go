@@ -151,7 +151,7 @@ type LedgerRestoreMonth struct {
 	Month string `arg:"" placeholder:"YYYY-MM" help:"The month, such as 2026-04."`
 }
 
-// Help says what comes back.
+// Help describes what comes back.
 func (LedgerRestoreMonth) Help() string {
 	return `A detached month comes back as it was, with the identities of its records, so
 that a record which is sent again is a duplicate. The ledger has no gaps: detached

@@ -37,7 +37,7 @@ func (e *Env) newProgress(what string, total int64) *progress {
 	}
 }
 
-// report says that so much of the total is done, which were so many lines.
+// report reports that so much of the total is done, which were so many lines.
 func (p *progress) report(lines int, done int64) {
 	if !p.isDue() {
 		return
@@ -62,7 +62,7 @@ func (p *progress) isDue() bool {
 	return true
 }
 
-// note says that so many of something are done.
+// note reports that so many of something are done.
 func (p *progress) note(what string, done int) {
 	if !p.isDue() {
 		return

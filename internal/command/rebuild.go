@@ -21,7 +21,7 @@ type Rebuild struct {
 	Anew    bool   `help:"Begin with the first day, also where an earlier run was interrupted."`
 }
 
-// Help says what the command is for.
+// Help describes what the command is for.
 func (Rebuild) Help() string {
 	return `Every total is recomputed from the usage ledger, some days at a time, while usage
 goes on being booked. A run that was interrupted is continued by the next one. Totals are kept in the transaction of the records that they add

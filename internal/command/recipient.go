@@ -87,7 +87,7 @@ type RecipientRestore struct {
 	Company string `placeholder:"ID" help:"The company; may be left out when there is only one."`
 }
 
-// Help says what is sent, and shows an example.
+// Help describes what is sent, and shows an example.
 func (RecipientRestore) Help() string {
 	return `The mail of the last 72 hours that was held back is sent by the server. A
 recipient that unsubscribed is not restored.

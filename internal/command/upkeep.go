@@ -88,7 +88,7 @@ const failuresEvery = time.Minute
 // Citus, that is down fails all of them every two seconds.
 type failures struct {
 	mu sync.Mutex
-	// waiting says that what comes now is logged later, together.
+	// waiting reports that what comes now is logged later, together.
 	waiting bool
 	counts  map[string]int
 	last    error

@@ -15,7 +15,7 @@ import (
 	"simgraph/domain"
 )
 
-// State says how bad a finding is.
+// State describes how bad a finding is.
 type State string
 
 // The states of findings. A warning becomes something wrong if nobody looks after it.

@@ -89,7 +89,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Release says that what was read is not held any more. It may be called again, and of nil; what
+// Release reports that what was read is not held any more. It may be called again, and of nil; what
 // is read later counts from nothing.
 func (r *Reader) Release() {
 	if r == nil {

@@ -60,7 +60,7 @@ func (a *readAhead) release(lines []readLine) {
 	signal(a.taken)
 }
 
-// end says that no more lines come.
+// end reports that no more lines come.
 func (a *readAhead) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -363,7 +363,7 @@ type fileReport struct {
 	Bytes   int64            `json:"bytes"`
 	ReadAt  time.Time        `json:"readAt"`
 	Counts  map[string]int64 `json:"counts"`
-	// Error says why the file could not be read to its end.
+	// Error describes why the file could not be read to its end.
 	Error string `json:"error,omitempty"`
 	// Rejects are the first records that cannot be used.
 	Rejects []fileReject `json:"rejects,omitempty"`

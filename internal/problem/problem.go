@@ -19,7 +19,7 @@ type Problem struct {
 	header http.Header
 }
 
-// Detail says what is wrong with one field of a request.
+// Detail describes what is wrong with one field of a request.
 type Detail struct {
 	Field  string `json:"field"`
 	Reason string `json:"reason"`

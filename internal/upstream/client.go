@@ -269,7 +269,7 @@ func (c *Client) address(segments []string, query url.Values) string {
 	return to
 }
 
-// readAnswer tells an answer that broke off, which passes, from one that is wrong.
+// readAnswer distinguishes an answer that broke off, which passes, from one that is wrong.
 func (c *Client) readAnswer(body io.Reader, read func(*json.Decoder) error) error {
 	bounded := &counted{Reader: io.LimitReader(body, c.MaxAnswer)}
 	err := read(json.NewDecoder(bounded))
