@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 const (
@@ -23,9 +24,7 @@ const (
 func commands(t *testing.T) (nodes []*kong.Node) {
 	t.Helper()
 	parser, err := kong.New(&commandLine{}, kong.Name("simgraph"), kong.Vars{"dataDir": "."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, node := range parser.Model.Leaves(false) {
 		if node.Type == kong.CommandNode {
 			nodes = append(nodes, node)
@@ -49,9 +48,7 @@ func TestTheManualSaysHowEachCommandAsks(t *testing.T) {
 	t.Parallel()
 	const name = "docs/reliability.md"
 	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	before, rest, begins := strings.Cut(string(content), askingBegin)
 	listed, after, ends := strings.Cut(rest, askingEnd)
 	if !begins || !ends {
@@ -71,9 +68,7 @@ func TestTheManualSaysHowEachCommandAsks(t *testing.T) {
 	}
 	fmt.Fprintf(&want, "\nThese delete and overwrite nothing: %s.\n\n", strings.Join(silent, ", "))
 	if *update {
-		if err := os.WriteFile(name, []byte(before+askingBegin+want.String()+askingEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(name, []byte(before+askingBegin+want.String()+askingEnd+after), 0o644))
 		return
 	}
 	if listed != want.String() {

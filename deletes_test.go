@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 // Commands that write a file leave one that is there alone, and say how to replace it.
@@ -19,16 +21,10 @@ func TestCommandsReplaceAFileOnlyWhenForced(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		file := filepath.Join(folder, "file")
-		if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte("mine"), 0o600))
 		link, dangling := filepath.Join(folder, "link"), filepath.Join(folder, "dangling")
-		if err := os.Symlink(file, link); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(filepath.Join(folder, "nothing"), dangling); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.Symlink(file, link))
+		fatal.If(t, os.Symlink(filepath.Join(folder, "nothing"), dangling))
 		for _, name := range []string{file, link, dangling} {
 			status, stdout, stderr := simgraph(t, dir, append(command, name)...)
 			if status != 1 || stdout != "" || !strings.Contains(stderr, name+" is there already, and nothing was written") || !strings.Contains(stderr, "--force") {

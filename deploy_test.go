@@ -8,6 +8,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
+
+	"simgraph/internal/fatal"
 )
 
 // imageOf is how the files for operators name images.
@@ -91,21 +93,15 @@ type probeSpec struct {
 func TestTheManifestsOfKubernetesHoldTheirPage(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseBytes([]byte(manual(t, "deploy/kubernetes.yaml")), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	line := commandLine{}
 	settings, err := newParser(&line, nil, nil, func(int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	known := variables(settings)
 	kinds := map[string]bool{}
 	for _, document := range file.Docs {
 		var m manifest
-		if err := yaml.NodeToValue(document.Body, &m); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, yaml.NodeToValue(document.Body, &m))
 		kinds[m.Kind] = true
 		if m.APIVersion == "" || m.Metadata.Name == "" || m.Kind != "Namespace" && m.Metadata.Namespace != "simgraph" {
 			t.Errorf("%s %q lacks its version, name or namespace", m.Kind, m.Metadata.Name)

@@ -21,6 +21,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/core"
 
 	"simgraph/graph/generated"
+	"simgraph/internal/fatal"
 )
 
 // What exists for the REST paths alone is deprecated, with the better field, so that one
@@ -133,9 +134,7 @@ func textsIn(t *testing.T, path string) (texts []string) {
 	switch filepath.Ext(path) {
 	case ".go":
 		file, err := goparser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		goast.Inspect(file, func(node goast.Node) bool {
 			if literal, is := node.(*goast.BasicLit); is && literal.Kind == token.STRING {
 				text, _ := strconv.Unquote(literal.Value) // the parser has read it
@@ -208,9 +207,7 @@ func pageDocuments(t *testing.T) []*ast.Source {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var found []*ast.Source
 	for path, content := range sources {
 		for _, match := range pageTexts.FindAllStringSubmatch(content, -1) {

@@ -18,6 +18,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 
 	"simgraph/graph/generated"
+	"simgraph/internal/fatal"
 	"simgraph/internal/problem"
 )
 
@@ -97,9 +98,7 @@ func TestTheGlossaryKnowsEveryObject(t *testing.T) {
 func manual(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return string(text)
 }
 
@@ -178,9 +177,7 @@ func tree(t *testing.T) (folders, tests map[string]bool) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return folders, tests
 }
 
@@ -234,9 +231,7 @@ func TestTheManualOfTheGraphListsTheOrders(t *testing.T) {
 	}
 	want := orderTable()
 	if *update {
-		if err := os.WriteFile(name, []byte(before+ordersBegin+want+ordersEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(name, []byte(before+ordersBegin+want+ordersEnd+after), 0o644))
 		return
 	}
 	if listed != want {

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"simgraph/internal/fatal"
 )
 
 func newModel(t *testing.T) *kong.Kong {
 	t.Helper()
 	p, err := newParser(&commandLine{}, io.Discard, io.Discard, func(int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return p
 }
 
@@ -63,9 +63,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		}
 		var help bytes.Buffer
 		p, err := newParser(&commandLine{}, &help, io.Discard, func(int) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		_, _ = p.Parse(append([]string{"--help"}, path...)) // arguments may be missing
 		if !strings.Contains(help.String(), "Usage: ") {
 			t.Errorf("%v: %q", path, help.String())

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 // foldsOfUnicode are where texts are folded otherwise than by domain/ascii, and why that
@@ -40,9 +42,7 @@ func TestTextsThatAreComparedAreFoldedInASCIIAlone(t *testing.T) {
 	found := map[string]bool{}
 	for _, path := range sources(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, fold := range foldsIn(file) {
 			found[filepath.ToSlash(path)+": "+fold] = true
 		}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 // TestEveryFuzzTargetRunsEveryNight compares the targets that make fuzz runs with the functions
@@ -19,15 +21,11 @@ import (
 func TestEveryFuzzTargetRunsEveryNight(t *testing.T) {
 	t.Parallel()
 	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	list := exec.CommandContext(t.Context(), "sh", "scripts/fuzz.sh", "list")
 	list.Stderr = os.Stderr
 	text, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	run := strings.Split(strings.TrimSpace(string(text)), "\n")
 	slices.Sort(run)
 	targets := fuzzTargets(t, root)
@@ -39,13 +37,9 @@ func TestEveryFuzzTargetRunsEveryNight(t *testing.T) {
 		t.Errorf("make fuzz does not run scripts/fuzz.sh: %v", err)
 	}
 	kept, err := filepath.Glob(filepath.Join(root, "*", "testdata", "fuzz", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	deeper, err := filepath.Glob(filepath.Join(root, "*", "*", "testdata", "fuzz", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, corpus := range append(kept, deeper...) {
 		folder, _, _ := strings.Cut(corpus, "/testdata/")
 		if !slices.Contains(targets, folder+" "+filepath.Base(corpus)) {
@@ -79,9 +73,7 @@ func fuzzTargets(t *testing.T, root string) (targets []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	slices.Sort(targets)
 	return targets
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 // layers are what each package may import of simgraph itself, tests aside.
@@ -48,6 +50,7 @@ var layers = map[string][]string{
 	"internal/problem":       {"domain"},
 	"internal/flight":        {},
 	"internal/held":          {},
+	"internal/fatal":         {},
 	"internal/access":        {"domain", "domain/ascii", "domain/signin", "internal/flight", "internal/problem"},
 	"internal/signin":        {"domain", "domain/ascii", "domain/signin", "internal/access", "internal/issuer", "internal/problem", "internal/seal"},
 	"internal/issuer":        {"domain"},
@@ -136,9 +139,7 @@ var row = regexp.MustCompile("(?m)^(\\| (`[^|]+`) \\|[^|]+\\|)[^|]*\\|$")
 func TestTheArchitectureListsTheImports(t *testing.T) {
 	const name = "docs/architecture.md"
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	begin, rest, _ := strings.Cut(string(text), "## The folders\n")
 	table, end, _ := strings.Cut(rest, "## ")
 	listed := map[string]bool{}
@@ -161,9 +162,7 @@ func TestTheArchitectureListsTheImports(t *testing.T) {
 	if !*update {
 		t.Fatalf("the imports in %s are not those of this file: go test . -run TheArchitecture -update", name)
 	}
-	if err := os.WriteFile(name, []byte(begin+"## The folders\n"+current+"## "+end), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(name, []byte(begin+"## The folders\n"+current+"## "+end), 0o644))
 }
 
 // importsOf is what the folders of one row may import beside each other.
@@ -207,9 +206,7 @@ func importsByPackage(t *testing.T) map[string][]string {
 		found[folder] = append(found[folder], ownImports(file.Imports)...)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return found
 }
 
@@ -242,9 +239,7 @@ func TestNoFolderHasTooManyFiles(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for folder, n := range files {
 		if n > maxFiles {
 			t.Errorf("%s has %d files, more than %d", folder, n, maxFiles)

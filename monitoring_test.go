@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 const (
@@ -36,9 +37,7 @@ func rulesOf(t *testing.T, name string) (rules []rule) {
 			Rules []rule
 		}
 	}
-	if err := yaml.UnmarshalWithOptions([]byte(manual(t, name)), &file, yaml.Strict()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, yaml.UnmarshalWithOptions([]byte(manual(t, name)), &file, yaml.Strict()))
 	for _, group := range file.Groups {
 		rules = append(rules, group.Rules...)
 	}
@@ -128,9 +127,7 @@ func expressions(t *testing.T) (all []string) {
 	var dashboard struct {
 		Panels []struct{ Targets []struct{ Expr string } }
 	}
-	if err := json.Unmarshal([]byte(manual(t, dashboardFile)), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal([]byte(manual(t, dashboardFile)), &dashboard))
 	for _, panel := range dashboard.Panels {
 		for _, target := range panel.Targets {
 			all = append(all, target.Expr)

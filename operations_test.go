@@ -21,6 +21,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "write the tables of the documentation anew")
@@ -34,9 +35,7 @@ const (
 func flagTable(t *testing.T) string {
 	t.Helper()
 	parser, err := kong.New(&commandLine{}, kong.Name("simgraph"), kong.DefaultEnvars("SIMGRAPH"), kong.Vars{"dataDir": "/var/lib/simgraph` as root, else `.simgraph"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var text strings.Builder
 	group := "none"
 	for _, child := range parser.Model.Children {
@@ -77,9 +76,7 @@ func TestTheManualHasEveryFlag(t *testing.T) {
 	t.Parallel()
 	const name = "docs/operations.md"
 	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	before, rest, begins := strings.Cut(string(content), flagsBegin)
 	listed, after, ends := strings.Cut(rest, flagsEnd)
 	if !begins || !ends {
@@ -87,9 +84,7 @@ func TestTheManualHasEveryFlag(t *testing.T) {
 	}
 	want := flagTable(t)
 	if *update {
-		if err := os.WriteFile(name, []byte(before+flagsBegin+want+flagsEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(name, []byte(before+flagsBegin+want+flagsEnd+after), 0o644))
 		return
 	}
 	if listed != want {
@@ -120,9 +115,7 @@ func TestDashboardsReadMetricsThatAreServed(t *testing.T) {
 	}
 	for _, name := range []string{dashboardFile, rulesFile} {
 		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if filepath.Ext(name) == ".json" && !json.Valid(content) {
 			t.Errorf("%s is no JSON", name)
 		}
@@ -179,9 +172,7 @@ func (s *instance) exercise() {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, s.base+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: bearer})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	defer func() { _ = conn.CloseNow() }()
 	var throttled bool
 	for range 50 {
@@ -197,9 +188,7 @@ func (s *instance) exercise() {
 	r, _ := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base+"/subscribers", nil)
 	r.Header = bearer
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	defer response.Body.Close()
 	body, _ := io.ReadAll(response.Body)
 	if response.StatusCode != http.StatusTooManyRequests || response.Header.Get("Retry-After") == "" || !strings.Contains(string(body), `"RATE_LIMITED"`) {
@@ -222,9 +211,7 @@ func (s *instance) deliver(url string, header http.Header, body string) *http.Re
 	r, _ := http.NewRequestWithContext(s.t.Context(), http.MethodPost, url, strings.NewReader(body))
 	r.Header = header
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	_, _ = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
 	return response
@@ -235,9 +222,7 @@ func (s *instance) fetch(url string, header http.Header) string {
 	r, _ := http.NewRequestWithContext(s.t.Context(), http.MethodGet, url, nil)
 	r.Header = header
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	defer response.Body.Close()
 	body, _ := io.ReadAll(response.Body)
 	return string(body)
@@ -246,9 +231,7 @@ func (s *instance) fetch(url string, header http.Header) string {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer listener.Close()
 	return listener.Addr().String()
 }

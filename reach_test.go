@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+
+	"simgraph/internal/fatal"
 )
 
 // references are what the functions of simgraph refer to, by their full names.
@@ -38,9 +40,7 @@ func readSources(t *testing.T) *references {
 		Mode:    packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports,
 	}
 	all, err := packages.Load(config, "./db/...", "./domain/...", "./internal/...")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	r := &references{map[string]map[string]bool{}, map[string]map[string]bool{}, map[string]map[string]string{}}
 	for _, pkg := range all {
 		if len(pkg.Errors) > 0 {

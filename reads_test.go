@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 // unboundedReads are where a stream is read to its end without a bound beside it, and why it
@@ -68,9 +70,7 @@ func parsedSources(t *testing.T) map[string]*ast.File {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		files[path] = file
 	}
 	return files
@@ -245,18 +245,14 @@ func valueOf(expression ast.Expr, constants map[string]ast.Expr) constant.Value 
 func constantsOf(t *testing.T, folder string) map[string]ast.Expr {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	constants := map[string]ast.Expr{}
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, declared := range file.Decls {
 			group, is := declared.(*ast.GenDecl)
 			if !is || group.Tok != token.CONST {

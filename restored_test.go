@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // A restore is verified for as long as its records take. The service on the restored database
@@ -30,9 +31,7 @@ func TestARestoredServiceAnswersWhileItIsVerified(t *testing.T) {
 	var out bytes.Buffer
 	restore := exec.CommandContext(t.Context(), program, "restore", file, "--data-dir", dir)
 	restore.Env, restore.Stdout, restore.Stderr = append(os.Environ(), "SIMGRAPH_DATABASE_URL="+restored), &out, &out
-	if err := restore.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, restore.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- restore.Wait() }()
 
@@ -72,9 +71,7 @@ func TestARestoredServiceAnswersWhileItIsVerified(t *testing.T) {
 	for range 3 {
 		ask()
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, tx.Rollback())
 	for {
 		select {
 		case err := <-ended:

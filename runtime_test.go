@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 func TestServeTunesTheRuntimeUnlessSwitchedOff(t *testing.T) {
@@ -31,8 +32,6 @@ func nextCollection(t *testing.T, metrics string) float64 {
 	_, after, _ := strings.Cut(metrics, "\ngo_memstats_next_gc_bytes ")
 	text, _, _ := strings.Cut(after, "\n")
 	goal, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return goal
 }

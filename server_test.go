@@ -28,6 +28,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/internal/doctor"
+	"simgraph/internal/fatal"
 )
 
 // program is the built simgraph; these tests run it as a user would.
@@ -93,13 +94,9 @@ var (
 func dataDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "simgraph-data-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chmod(dir, 0o755))
 	return dir
 }
 
@@ -113,12 +110,8 @@ func start(t *testing.T, dir string, as *syscall.Credential, more ...string) *in
 	s.cmd.Dir = filepath.Dir(program)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	stdout, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, s.cmd.Start())
 	t.Cleanup(s.stop)
 	lines := bufio.NewScanner(stdout)
 	for s.token == "" && lines.Scan() {
@@ -156,9 +149,7 @@ func (s *instance) stop() {
 // end signals the server and returns its exit status.
 func (s *instance) end(signal syscall.Signal) int {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(signal); err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, s.cmd.Process.Signal(signal))
 	select {
 	case <-s.exited:
 	case <-time.After(time.Minute):
@@ -195,9 +186,7 @@ func postgresOn(dir string) []string {
 func (s *instance) get(path, token string) (status int, body map[string]any) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base+path, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	return s.send(r)
 }
@@ -205,9 +194,7 @@ func (s *instance) get(path, token string) (status int, body map[string]any) {
 func (s *instance) post(path, contentType, token, text string) (status int, body map[string]any) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.base+path, strings.NewReader(text))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	r.Header.Set("Content-Type", contentType)
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -218,13 +205,9 @@ func (s *instance) post(path, contentType, token, text string) (status int, body
 func (s *instance) send(r *http.Request) (status int, body map[string]any) {
 	s.t.Helper()
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, json.NewDecoder(response.Body).Decode(&body))
 	return response.StatusCode, body
 }
 
@@ -369,12 +352,8 @@ func TestWithoutACompanyTheNextCommandsArePrinted(t *testing.T) {
 	dir := dataDir(t)
 	cmd := exec.CommandContext(t.Context(), program, "serve", "--addr", "127.0.0.1:0", "--data-dir", dir)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, cmd.Start())
 	var printed strings.Builder
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		printed.WriteString(lines.Text() + "\n")
@@ -441,9 +420,7 @@ func TestAnOrdinaryUserCanRunIt(t *testing.T) {
 	uid, _ := strconv.Atoi(nobody.Uid)
 	gid, _ := strconv.Atoi(nobody.Gid)
 	dir := dataDir(t)
-	if err := os.Chown(dir, uid, gid); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chown(dir, uid, gid))
 	s := start(t, dir, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)})
 	if status, body := s.get("/tags", s.token); status != http.StatusOK {
 		t.Fatalf("%d %v", status, body)
@@ -459,9 +436,7 @@ func TestAClientDiscoversWhereTokensAreIssued(t *testing.T) {
 	for _, path := range []string{"/subscribers", "/graphql", "/usage/records"} {
 		for token, challenge := range map[string]string{"": `Bearer realm="simgraph", resource_metadata="` + metadata + `"`, "no-token": `Bearer realm="simgraph", error="invalid_token", resource_metadata="` + metadata + `"`} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+path, strings.NewReader("{}"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			if path == "/subscribers" {
 				r.Method = http.MethodGet
 			}
@@ -470,9 +445,7 @@ func TestAClientDiscoversWhereTokensAreIssued(t *testing.T) {
 				r.Header.Set("Authorization", "Bearer "+token)
 			}
 			response, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			_ = response.Body.Close()
 			if got := response.Header.Get("WWW-Authenticate"); response.StatusCode != http.StatusUnauthorized || got != challenge {
 				t.Errorf("%s with token %q: %d %s, want %s", path, token, response.StatusCode, got, challenge)
@@ -531,9 +504,7 @@ func TestABadLineIsNamedAndTheRestIsImported(t *testing.T) {
 {"type":"group","company":"acme","id":0,"name":"Vans"}
 {"type":"group","company":"acme","id":12,"name":"Vans"}
 `
-	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(lines), 0o600))
 	data := filepath.Join(dir, "data")
 	for range 2 {
 		status, _, stderr := simgraph(t, data, "import", file)
@@ -553,9 +524,7 @@ func TestAFileOfChangesIsTriedAndRunByTheCommand(t *testing.T) {
 	write := func(name, text string) string {
 		t.Helper()
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	const subscriber = `{"type":"subscriber","company":"acme","kind":"cellular","physicalId":"8944%d","subscriberId":"4477%d","dataNumber":null,"imsi":"","nickname":"",` +
@@ -620,9 +589,7 @@ func TestAServerRefusesAnotherRetentionThanItsDatabaseHas(t *testing.T) {
 func TestWhatPeopleGetWrongIsOneClearLine(t *testing.T) {
 	t.Parallel()
 	admin, err := url.Parse(dbtest.URL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	pool := openDatabase(t, admin.String())
 	ascii := fmt.Sprintf("ascii_%d", os.Getpid())
 	pool.MustExecContext(t.Context(), "CREATE DATABASE "+ascii+" ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
@@ -678,9 +645,7 @@ func TestTheDoctorReadsTheSettingsOfTheServer(t *testing.T) {
 func openDatabase(t *testing.T, address string) *sqlx.DB {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), address, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	return pool
 }
@@ -707,9 +672,7 @@ func TestPsqlGetsItsArgumentsAndGivesItsExitStatus(t *testing.T) {
 		}
 	}
 	script := filepath.Join(t.TempDir(), "fails.sql")
-	if err := os.WriteFile(script, []byte("SELECT nothing;\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(script, []byte("SELECT nothing;\n"), 0o600))
 	if status, _, stderr := simgraph(t, "", append(on, "psql", "-v", "ON_ERROR_STOP=1", "-f", script)...); status != 3 || strings.Contains(stderr, "simgraph:") {
 		t.Errorf("a script that fails: %d, %q", status, stderr)
 	}

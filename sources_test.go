@@ -11,15 +11,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 // ask runs a GraphQL document, and ends the test where it has errors.
 func (s *instance) ask(document string, variables map[string]any) map[string]any {
 	s.t.Helper()
 	text, err := json.Marshal(map[string]any{"query": document, "variables": variables})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	status, body := s.post("/graphql", "application/json", s.token, string(text))
 	if status != http.StatusOK || body["errors"] != nil {
 		s.t.Fatalf("%d %v: %s", status, body, document)
@@ -77,9 +77,7 @@ func TestACarrierIsConnected(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "records.json")
-	if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, []byte(body), 0o600))
 	status, stdout, stderr := simgraph(t, dir, "import", file, "--source", "1nce-eu")
 	if status != 1 || !strings.Contains(stdout, "0 accepted, 2 duplicates, 0 waiting, 1 rejected, 0 skipped") || !strings.Contains(stderr, "record 3: ") {
 		t.Errorf("%d %s %s", status, stdout, stderr)

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // ages are the statements that delete by a time and not by a retention that was
@@ -77,9 +78,7 @@ func TestOnlyTheStoreOfRetentionsSaysWhatHasExpired(t *testing.T) {
 		}
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			path = filepath.ToSlash(filepath.Join("../db", path))
 			if made.Match(text) && !strings.HasSuffix(path, "_test.go") && !slices.Contains(allowed, path) {
 				t.Errorf("%s makes a retention that nobody announced", path)
@@ -151,9 +150,7 @@ func functionsOfStatements(t *testing.T) map[string][]*ast.FuncDecl {
 	users := map[string][]*ast.FuncDecl{}
 	for _, path := range sourcesOfStores(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, declared := range file.Decls {
 			function, is := declared.(*ast.FuncDecl)
 			if !is {

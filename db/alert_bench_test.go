@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/internal/fatal"
 )
 
 // BenchmarkAlerts measures what 10,000 alerts cost a batch of 10,000 records,
@@ -29,8 +30,8 @@ func BenchmarkAlerts(b *testing.B) {
 			changes[i] = db.Change{ID: int64(1001 + i), PeriodStart: start, Before: before, After: before + 10_000}
 		}
 		tx := f.pool.MustBegin()
-		try(b, db.UsageBooked(b.Context(), tx, f.company, f.now, changes, []db.Change{{ID: vans, PeriodStart: start, Before: round * 100_000_000, After: (round + 1) * 100_000_000}}))
-		try(b, tx.Commit())
+		fatal.If(b, db.UsageBooked(b.Context(), tx, f.company, f.now, changes, []db.Change{{ID: vans, PeriodStart: start, Before: round * 100_000_000, After: (round + 1) * 100_000_000}}))
+		fatal.If(b, tx.Commit())
 		round++
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch), "ns/record")

@@ -6,6 +6,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestEachRuleFiresForItsSubjects(t *testing.T) {
@@ -35,13 +36,13 @@ func TestBothBoundariesAtOnceAreTwoEntriesAndOneNotification(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	f.create(domain.RuleSIM, "s1", 0, 10)
 	f.use(1, 11, f.now)
 	f.use(1, 11, f.now)
 	sameLines(t, f.fired(), "sim s1 lower of p1 at 11", "sim s1 upper of p1 at 11")
 	var deliveries int
-	try(t, f.pool.Get(&deliveries, `SELECT count(*) FROM alert_deliveries`))
+	fatal.If(t, f.pool.Get(&deliveries, `SELECT count(*) FROM alert_deliveries`))
 	same(t, deliveries, 1)
 }
 
@@ -69,7 +70,7 @@ func TestAnotherValueArmsAThresholdAgain(t *testing.T) {
 	alert := f.create(domain.RuleSIM, "s1", 100, 1000)
 	edit := func(lower, upper int64) {
 		_, err := f.alerts.Edit(t.Context(), f.whole(), alert.AlertID, domain.AlertEdit{LowerThreshold: &lower, UpperThreshold: &upper})
-		try(t, err)
+		fatal.If(t, err)
 	}
 	f.use(1, 150, f.now)
 	edit(100, 1000) // the same values
@@ -90,7 +91,7 @@ func TestAFiredAlertThatIsEditedMakesNoDelivery(t *testing.T) {
 	alert := f.create(domain.RuleSIM, "s1", 100, 1000)
 	f.use(1, 150, f.now)
 	deliveries := func() (n int) {
-		try(t, f.pool.Get(&n, `SELECT count(*) FROM alert_deliveries WHERE company_id = $1`, f.company.CompanyID))
+		fatal.If(t, f.pool.Get(&n, `SELECT count(*) FROM alert_deliveries WHERE company_id = $1`, f.company.CompanyID))
 		return n
 	}
 	if n := deliveries(); n != 1 {
@@ -118,7 +119,7 @@ func TestANewPeriodArmsAgain(t *testing.T) {
 	f.use(1, 101, f.now)
 	sameLines(t, f.fired(), "sim s1 lower of p1 at 101", "sim s1 lower of p1 at 101", "sim s1 lower of p1 at 101")
 	var starts []string
-	try(t, f.pool.Select(&starts, `SELECT to_char(period_start AT TIME ZONE 'UTC', 'MM-DD HH24:MI') FROM alert_log ORDER BY 1`))
+	fatal.If(t, f.pool.Select(&starts, `SELECT to_char(period_start AT TIME ZONE 'UTC', 'MM-DD HH24:MI') FROM alert_log ORDER BY 1`))
 	sameLines(t, starts, "02-28 00:00", "03-30 23:00", "04-29 23:00")
 }
 
@@ -143,9 +144,9 @@ func TestAMemberThatMovesIntoAWatchedGroupFires(t *testing.T) {
 	f.use(1, 150, f.now)
 	tx := f.pool.MustBegin()
 	tx.MustExec(`UPDATE subscribers SET group_id = 13 WHERE key = 1`)
-	try(t, db.FireMoved(t.Context(), tx, 1, []string{"p1", "p2"}, f.now))
-	try(t, db.FireMoved(t.Context(), tx, 1, []string{"p1", "p2"}, f.now))
-	try(t, tx.Commit())
+	fatal.If(t, db.FireMoved(t.Context(), tx, 1, []string{"p1", "p2"}, f.now))
+	fatal.If(t, db.FireMoved(t.Context(), tx, 1, []string{"p1", "p2"}, f.now))
+	fatal.If(t, tx.Commit())
 	f.use(1, 51, f.now)
 	sameLines(t, f.fired(), "groupfptp 13 lower of p1 at 150", "groupfptp 13 upper of p1 at 201")
 }

@@ -11,6 +11,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // fleet is a company with a clock, two groups and some subscribers. Subscriber
@@ -38,7 +39,7 @@ func newFleet(t testing.TB, billingDay int, zone string, now time.Time) *fleet {
 	t.Helper()
 	url := dbtest.URL(t)
 	pool, err := pg.Open(t.Context(), url, pg.Options{})
-	try(t, err)
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	f := &fleet{
 		t: t, pool: pool, url: url, now: now,
@@ -89,7 +90,7 @@ func (f *fleet) use(key, bytes int64, at time.Time) {
 		if lastSeen != "" {
 			seen, now = ", "+lastSeen, ", now()"
 		}
-		try(f.t, tx.GetContext(ctx, &after, fmt.Sprintf(`
+		fatal.If(f.t, tx.GetContext(ctx, &after, fmt.Sprintf(`
 INSERT INTO %[1]s AS t (company_id, period_start, %[2]s, mobile_originated, mobile_terminated%[3]s) VALUES (1, $1, $2, $3, 0%[4]s)
 ON CONFLICT (company_id, period_start, %[2]s) DO UPDATE SET mobile_originated = t.mobile_originated + excluded.mobile_originated
 RETURNING mobile_originated`, table, column, seen, now), start, id, bytes))
@@ -98,18 +99,18 @@ RETURNING mobile_originated`, table, column, seen, now), start, id, bytes))
 	subscribers := []db.Change{add("subscriber_periods", "subscriber_key", "last_seen", key)}
 	var groups []db.Change
 	var group *int64
-	try(f.t, tx.GetContext(ctx, &group, `SELECT group_id FROM subscribers WHERE key = $1`, key))
+	fatal.If(f.t, tx.GetContext(ctx, &group, `SELECT group_id FROM subscribers WHERE key = $1`, key))
 	if group != nil {
 		groups = append(groups, add("group_periods", "group_id", "", *group))
 	}
-	try(f.t, db.UsageBooked(ctx, tx, f.company, f.now, subscribers, groups))
-	try(f.t, tx.Commit())
+	fatal.If(f.t, db.UsageBooked(ctx, tx, f.company, f.now, subscribers, groups))
+	fatal.If(f.t, tx.Commit())
 }
 
 func (f *fleet) create(rule domain.RuleType, target string, lower, upper int64) *domain.VolumeAlert {
 	f.t.Helper()
 	alert, err := f.alerts.Create(f.t.Context(), f.whole(), domain.AlertSpec{RuleType: rule, Target: target, LowerThreshold: lower, UpperThreshold: upper})
-	try(f.t, err)
+	fatal.If(f.t, err)
 	return alert
 }
 
@@ -118,7 +119,7 @@ func (f *fleet) create(rule domain.RuleType, target string, lower, upper int64) 
 func (f *fleet) fired() []string {
 	f.t.Helper()
 	slice, err := f.log.List(f.t.Context(), f.whole(), domain.Listing{Page: domain.Page{Limit: domain.MaxLogList}})
-	try(f.t, err)
+	fatal.If(f.t, err)
 	var lines []string
 	for i := len(slice.Items) - 1; i >= 0; i-- {
 		e := slice.Items[i]
@@ -136,13 +137,6 @@ func (f *fleet) fired() []string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-func try(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func same[T comparable](t testing.TB, got, want T) {

@@ -11,6 +11,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestAPreviewOverALargeFleetCountsAllAndShowsSome(t *testing.T) {
@@ -25,9 +26,7 @@ FROM subscribers, generate_series(1, 5001) n`)
 	start := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 	f.pool.MustExec(`INSERT INTO subscriber_periods SELECT company_id, $1, key, key % 2 * 100, 10 FROM subscribers`, start)
 	span, err := domain.NewRange(start, start.AddDate(0, 1, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	alerts := db.NewVolumeAlerts(f.pool, func() time.Time { return usageNow })
 	spec := domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 5, UpperThreshold: 50}
 	p, err := alerts.Preview(t.Context(), f.scope, spec, span)
@@ -84,7 +83,7 @@ func newEdgeFleet(t *testing.T, zone string, day int) *edgeFleet {
 func (f *edgeFleet) groupAt(key int64, at time.Time) (group int64) {
 	err := f.pool.Get(&group, `
 SELECT coalesce(group_id, 0) FROM group_memberships WHERE company_id = 1 AND subscriber_key = $1 AND since <= $2 ORDER BY since DESC LIMIT 1`, key, at)
-	try(f.t, err)
+	fatal.If(f.t, err)
 	return group
 }
 
@@ -99,7 +98,7 @@ func (f *edgeFleet) reference(alert domain.AlertSpec, over domain.Range) (all []
 	for _, r := range f.records {
 		var key int64
 		_, err := fmt.Sscanf(r.PhysicalID, "p%d", &key)
-		try(f.t, err)
+		fatal.If(f.t, err)
 		who := subject{f.company.Billing().PeriodAt(r.StartedAt).Start, key}
 		switch {
 		case alert.RuleType == domain.RuleGroup && f.groupAt(key, r.StartedAt) == group:
@@ -138,7 +137,7 @@ func (f *edgeFleet) reference(alert domain.AlertSpec, over domain.Range) (all []
 
 func (f *edgeFleet) preview(alert domain.AlertSpec, over domain.Range) (all []string) {
 	p, err := f.alerts.Preview(f.t.Context(), f.whole(), alert, over)
-	try(f.t, err)
+	fatal.If(f.t, err)
 	same(f.t, len(p.Firings), p.Total)
 	for _, x := range p.Firings {
 		all = append(all, previewed(x.Boundary, x.SubscriberKey, x.GroupID, x.Period.Start, x.At, x.Usage))
@@ -150,7 +149,7 @@ func (f *edgeFleet) preview(alert domain.AlertSpec, over domain.Range) (all []st
 // logged are the firings in the log: whose, which boundary, in which period.
 func (f *edgeFleet) logged(alert int64) (all []string) {
 	slice, err := f.log.List(f.t.Context(), f.whole(), domain.Listing{Page: domain.Page{Limit: domain.MaxLogList}})
-	try(f.t, err)
+	fatal.If(f.t, err)
 	for _, e := range slice.Items {
 		if e.AlertID == alert {
 			all = append(all, previewed(e.LimitBoundary, e.SubscriberKey, e.GroupID, e.PeriodStart, time.Time{}, 0))
@@ -178,17 +177,17 @@ func TestAPreviewAgreesWithASlowReferenceAndWithWhatFires(t *testing.T) {
 				f.now = clockAt("2026-07-01 00:00")
 				clock := func() time.Time { return f.now }
 				_, err := usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}).Record(t.Context(), f.whole(), f.records)
-				try(t, err)
+				fatal.If(t, err)
 				for n, s := range specs {
 					for _, over := range [][2]string{{"2026-02-01", "2026-06-30"}, {"2026-03-14T18:10:00Z", "2026-03-31T13:50:00Z"}, {"2026-04-30T14:00:00Z", "2026-05-14T18:30:00Z"}} {
 						span, err := domain.ParseRange(over[0], over[1])
-						try(t, err)
+						fatal.If(t, err)
 						sameLines(t, f.preview(s, span), f.reference(s, span)...)
 					}
 					whole, err := domain.ParseRange("2026-02-01", "2026-06-30")
-					try(t, err)
+					fatal.If(t, err)
 					p, err := f.alerts.Preview(t.Context(), f.whole(), s, whole)
-					try(t, err)
+					fatal.If(t, err)
 					var fires []string
 					for _, x := range p.Firings {
 						fires = append(fires, previewed(x.Boundary, x.SubscriberKey, x.GroupID, x.Period.Start, time.Time{}, 0))

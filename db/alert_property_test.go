@@ -16,6 +16,7 @@ import (
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // auditTables note, in the transaction that changes them, how totals and
@@ -93,7 +94,7 @@ func newBurst(t *testing.T, seed uint64) *burst {
 	random := rand.New(rand.NewPCG(seed, 1))
 	fleettest.ExecEach(f.pool, auditTables)
 	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	s := &burst{fleet: f, old: map[int64]bool{}}
 	for range 12 {
 		s.old[s.make(random).AlertID] = true
@@ -248,10 +249,10 @@ func (s *burst) check() {
 	t := s.t
 	t.Helper()
 	var rows []auditRow
-	try(t, s.pool.Select(&rows, `SELECT kind, id, period_start, total, alert_id, boundary, revision, threshold, rule_type, target_id FROM audit ORDER BY seq`))
+	fatal.If(t, s.pool.Select(&rows, `SELECT kind, id, period_start, total, alert_id, boundary, revision, threshold, rule_type, target_id FROM audit ORDER BY seq`))
 	totals, expected := s.replay(rows)
 	var got []string
-	try(t, s.pool.Select(&got, `
+	fatal.If(t, s.pool.Select(&got, `
 SELECT concat_ws(' ', alert_id, limit_boundary, revision, subject_id, extract(epoch FROM period_start)::bigint, late) FROM alert_log`))
 	slices.Sort(got)
 	if !slices.Equal(got, expected) {
@@ -262,7 +263,7 @@ SELECT concat_ws(' ', alert_id, limit_boundary, revision, subject_id, extract(ep
 	}
 	s.checkTotals(totals)
 	var silent int
-	try(t, s.pool.Get(&silent, `
+	fatal.If(t, s.pool.Get(&silent, `
 SELECT count(*) FROM alert_log l WHERE NOT EXISTS (
   SELECT FROM alert_deliveries d WHERE d.company_id = l.company_id AND d.notification_id = l.notification_id)`))
 	same(t, silent, 0)

@@ -9,6 +9,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/query"
+	"simgraph/internal/fatal"
 )
 
 // kindOf is the kind of a domain error, "" for none.
@@ -69,7 +70,7 @@ func TestASIMTargetIsWhoHasTheNumberNow(t *testing.T) {
 	same(t, *alert.SubscriberKey, 2)
 	f.pool.MustExec(`UPDATE subscribers SET subscriber_id = 'new' WHERE key = 2`)
 	found, err := f.alerts.Find(t.Context(), f.whole(), alert.AlertID)
-	try(t, err)
+	fatal.If(t, err)
 	same(t, found.Target, "new")
 }
 
@@ -78,11 +79,11 @@ func TestUsersOfGroupsSeeTheirAlertsOnly(t *testing.T) {
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	onCompany, onVan, onBoats := f.create(domain.RuleCompany, "", 1, 2), f.create(domain.RuleSIM, "s1", 1, 2), f.create(domain.RuleGroup, "13", 1, 2)
 	slice, err := f.alerts.List(t.Context(), only(boats), domain.Listing{Page: domain.Page{Limit: 10}})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, len(slice.Items), 1)
 	same(t, slice.Items[0].AlertID, onBoats.AlertID)
 	n, err := f.alerts.Count(t.Context(), only(boats), domain.Listing{})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, n, 1)
 	_, err = f.alerts.Find(t.Context(), only(boats), onCompany.AlertID)
 	same(t, kindOf(err), domain.KindNotFound)
@@ -93,7 +94,7 @@ func TestUsersOfGroupsSeeTheirAlertsOnly(t *testing.T) {
 	_, err = f.alerts.Remove(t.Context(), domain.Whole(2), onVan.AlertID)
 	same(t, kindOf(err), domain.KindNotFound)
 	n, err = f.alerts.Count(t.Context(), f.whole(), domain.Listing{})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, n, 3)
 }
 
@@ -108,11 +109,11 @@ func TestTheLogShowsWhatTheScopeShowsAndOutlivesAlerts(t *testing.T) {
 	}
 	for _, alert := range alerts {
 		_, err := f.alerts.Remove(t.Context(), f.whole(), alert.AlertID)
-		try(t, err)
+		fatal.If(t, err)
 	}
 	count := func(scope domain.Scope) int {
 		n, err := f.log.Count(t.Context(), scope, domain.Listing{})
-		try(t, err)
+		fatal.If(t, err)
 		return n
 	}
 	same(t, count(f.whole()), 6)
@@ -134,13 +135,13 @@ func TestListsOfAlertsFilterOrderAndPage(t *testing.T) {
 	f.create(domain.RuleGroup, "12", 5, 6)
 	list := func(filter, order string) (ids []string) {
 		expr, err := query.ParseFilter(filter, domain.VolumeAlertFields)
-		try(t, err)
+		fatal.If(t, err)
 		orders, err := query.ParseOrder(order, domain.VolumeAlertFields)
-		try(t, err)
+		fatal.If(t, err)
 		listing := domain.Listing{Filter: expr, Order: orders, Page: domain.Page{Limit: 4}}
 		for {
 			slice, err := f.alerts.List(t.Context(), f.whole(), listing)
-			try(t, err)
+			fatal.If(t, err)
 			for _, a := range slice.Items {
 				ids = append(ids, a.Target)
 			}
@@ -165,7 +166,7 @@ func TestKeepingAlertsAgainChangesNothing(t *testing.T) {
 	}
 	outcomes := func() (lines []string) {
 		kept, err := f.alerts.Keep(t.Context(), f.whole(), alerts)
-		try(t, err)
+		fatal.If(t, err)
 		for _, k := range kept {
 			if k.Err != nil {
 				lines = append(lines, k.Err.Message)
@@ -188,7 +189,7 @@ func TestStatesTellUsageAgainstThresholds(t *testing.T) {
 	f.use(1, 150, f.now)
 	f.use(2, 50, f.now)
 	subjects, err := f.alerts.SubjectsOf(t.Context(), f.whole(), []int64{members.AlertID, sim.AlertID, group.AlertID}, domain.Page{Limit: 5})
-	try(t, err)
+	fatal.If(t, err)
 	describe := func(states []*domain.VolumeAlertState) (lines []string) {
 		for _, s := range states {
 			who := "group"
@@ -207,15 +208,15 @@ func TestStatesTellUsageAgainstThresholds(t *testing.T) {
 	sameLines(t, describe(subjects[sim.AlertID]), "p3 0 ARMED - false")
 	sameLines(t, describe(subjects[group.AlertID]), "group 200 FIRED 400% true")
 	exceeded, err := f.alerts.Fired(t.Context(), f.whole(), []int64{members.AlertID, sim.AlertID, group.AlertID})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, fmt.Sprint(exceeded), fmt.Sprint(map[int64]int{members.AlertID: 1, group.AlertID: 1}))
 	f.create(domain.RuleCompany, "", 1000, 1000)
 	watching, err := f.alerts.WatchingSubscribers(t.Context(), f.whole(), []int64{3, 9})
-	try(t, err)
+	fatal.If(t, err)
 	sameLines(t, describe(watching[3]), "p3 0 ARMED 0% false", "p3 0 ARMED - false", "p3 0 ARMED 0% false")
 	sameLines(t, describe(watching[9]), "p9 0 ARMED 0% false")
 	watching, err = f.alerts.WatchingSubscribers(t.Context(), only(vans), []int64{3})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, len(watching[3]), 2)
 }
 
@@ -243,7 +244,7 @@ func TestExplainTellsWhyOrWhyNot(t *testing.T) {
 	f.pool.MustExec(`INSERT INTO subscriber_periods VALUES (1, '2026-11-01Z', 5, 101, 0, now())`)
 	same(t, explain(f.whole(), sub("p5")), "PENDING BELOW_THRESHOLD")
 	e, err := f.alerts.Explain(t.Context(), f.whole(), alert.AlertID, sub("p1"))
-	try(t, err)
+	fatal.If(t, err)
 	same(t, *e.Upper.Remaining, 51)
 	same(t, e.Lower.Entry.Usage, 150)
 	if !strings.Contains(e.Lower.Text, "150 bytes was above the lower threshold of 100") {
@@ -269,12 +270,12 @@ func TestAPreviewFindsTheHoursInWhichAnAlertWouldHaveFired(t *testing.T) {
 	book("p2", "2026-11-02 01:00", 150)
 	book("p9", "2026-10-02 01:00", 1000)
 	_, err := usage.Record(t.Context(), f.whole(), records)
-	try(t, err)
+	fatal.If(t, err)
 	preview := func(s domain.AlertSpec, from, to string) string {
 		over, err := domain.ParseRange(from, to)
-		try(t, err)
+		fatal.If(t, err)
 		p, err := f.alerts.Preview(t.Context(), f.whole(), s, over)
-		try(t, err)
+		fatal.If(t, err)
 		lines := []string{fmt.Sprintf("%d of %d", p.Total, p.Subjects)}
 		for _, firing := range p.Firings {
 			who := "group"

@@ -12,6 +12,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // twoCompanies are companies without anything.
@@ -106,9 +107,7 @@ func TestEveryQueueAndStepIsCounted(t *testing.T) {
 	pool := twoCompanies(t)
 	fillQueues(pool)
 	read, err := db.NewBacklog(pool).Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	want := map[domain.Queue]domain.Waiting{
 		domain.QueueMessages: {Number: 2, Oldest: on(2)}, domain.QueueHeld: {Number: 2, Oldest: on(4)}, domain.QueueCommands: {Number: 1, Oldest: on(5)},
 		domain.QueueReports: {Number: 1, Oldest: on(6)}, domain.QueueOperations: {Number: 1, Oldest: on(7)}, domain.QueueQuarantine: {Number: 2, Oldest: on(8)},
@@ -159,9 +158,7 @@ WHERE relname IN ('webhook_messages', 'commands', 'operations', 'mails')`
 			Name string
 			N    int
 		}
-		if err := pool.SelectContext(t.Context(), &rows, blocks); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.SelectContext(t.Context(), &rows, blocks))
 		counts := map[string]int{}
 		for _, row := range rows {
 			counts[row.Name] = row.N

@@ -15,6 +15,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
+	"simgraph/internal/fatal"
 )
 
 // Every statement of one company is one task on Citus: it needs the node of the
@@ -49,18 +50,12 @@ func newTasks(t *testing.T) *tasks {
 	t.Helper()
 	address := dbtest.URL(t)
 	pool, err := pg.Open(t.Context(), address, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	err = usage.New(pool, nil, usage.Options{}).EnsurePartitions(t.Context())
-	if err := errors.Join(err, pool.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, errors.Join(err, pool.Close()))
 	s := &tasks{T: t}
 	connector, err := pq.NewConnector(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	noticing := sqlx.NewDb(sql.OpenDB(pq.ConnectorWithNoticeHandler(connector, func(notice *pq.Error) { s.sent = append(s.sent, notice.Message) })), "postgres")
 	t.Cleanup(func() { _ = noticing.Close() })
 	if s.conn, err = noticing.Connx(t.Context()); err != nil {
@@ -87,9 +82,7 @@ func (s *tasks) fault(sql string) string {
 // sample of a value does not fit ran on its shard.
 func (s *tasks) run(sql string) string {
 	tx, err := s.conn.BeginTxx(s.Context(), nil)
-	if err != nil {
-		s.Fatal(err)
-	}
+	fatal.If(s, err)
 	defer func() {
 		_ = tx.Rollback()
 		_, _ = s.conn.ExecContext(s.Context(), "DEALLOCATE ALL")

@@ -18,6 +18,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/query"
 	"simgraph/internal/bundle"
+	"simgraph/internal/fatal"
 )
 
 // pairs makes a map with keys of any type one that JSON can hold, and keeps the
@@ -55,16 +56,12 @@ func (w *twins) reads() map[string]read {
 
 // keys are those of acme's subscribers; its alerts are found by their rules.
 func (w *twins) keys() (keys []int64) {
-	if err := w.pool.Select(&keys, `SELECT key FROM subscribers WHERE company_id = $1 ORDER BY physical_id`, w.company.CompanyID); err != nil {
-		w.Fatal(err)
-	}
+	fatal.If(w, w.pool.Select(&keys, `SELECT key FROM subscribers WHERE company_id = $1 ORDER BY physical_id`, w.company.CompanyID))
 	return keys
 }
 
 func (w *twins) ids(sql string) (ids []int64) {
-	if err := w.pool.Select(&ids, sql, w.company.CompanyID); err != nil {
-		w.Fatal(err)
-	}
+	fatal.If(w, w.pool.Select(&ids, sql, w.company.CompanyID))
 	return ids
 }
 
@@ -181,9 +178,7 @@ func (w *twins) aboutAlerts() map[string]read {
 	entries := w.ids(`SELECT entry_id FROM alert_log WHERE company_id = $1 ORDER BY entry_id`)
 	whom := w.ids(`SELECT recipient_id FROM alert_recipients WHERE company_id = $1`)
 	var notified []domain.Notified
-	if err := w.pool.Select(&notified, `SELECT DISTINCT ON (notification_id) notification_id, entry_id, false AS is_silenced FROM alert_log WHERE company_id = $1 ORDER BY 1`, w.company.CompanyID); err != nil {
-		w.Fatal(err)
-	}
+	fatal.If(w, w.pool.Select(&notified, `SELECT DISTINCT ON (notification_id) notification_id, entry_id, false AS is_silenced FROM alert_log WHERE company_id = $1 ORDER BY 1`, w.company.CompanyID))
 	span := fleettest.Must[domain.Range](w)(domain.NewRange(twinClock().AddDate(0, 0, -12), twinClock()))
 	page, spec := domain.Page{Limit: 5}, func(of domain.RuleType, target string) domain.AlertSpec {
 		return domain.AlertSpec{RuleType: of, Target: target, LowerThreshold: 10, UpperThreshold: 50}

@@ -11,6 +11,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/db/usage"
+	"simgraph/internal/fatal"
 )
 
 // ofAllCompanies are the statements that read the rows of several companies, and
@@ -105,13 +106,9 @@ func newPlanner(t *testing.T) *planner {
 	t.Helper()
 	pool := dbtest.New(t)
 	// The ledger has no rows, nor plans to read them, without its months.
-	if err := usage.New(pool, nil, usage.Options{}).EnsurePartitions(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, usage.New(pool, nil, usage.Options{}).EnsurePartitions(t.Context()))
 	conn, err := pool.Connx(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	p := &planner{T: t, conn: conn}
 	if _, err := conn.ExecContext(t.Context(), `SET plan_cache_mode = force_generic_plan; SET enable_partition_pruning = off`); err != nil {
@@ -150,9 +147,7 @@ func (p *planner) plan(sql string) []scan {
 	}
 	defer func() { _, _ = p.conn.ExecContext(ctx, "DEALLOCATE planned") }()
 	var parameters int
-	if err := p.conn.GetContext(ctx, &parameters, `SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 'planned'`); err != nil {
-		p.Fatal(err)
-	}
+	fatal.If(p, p.conn.GetContext(ctx, &parameters, `SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 'planned'`))
 	execute := "EXECUTE planned"
 	if parameters > 0 {
 		execute += "(" + strings.TrimSuffix(strings.Repeat("NULL, ", parameters), ", ") + ")"
@@ -162,9 +157,7 @@ func (p *planner) plan(sql string) []scan {
 		p.Fatalf("%v: %s", err, sql)
 	}
 	var tree any
-	if err := json.Unmarshal([]byte(text), &tree); err != nil {
-		p.Fatal(err)
-	}
+	fatal.If(p, json.Unmarshal([]byte(text), &tree))
 	return scansOf(tree)
 }
 

@@ -22,6 +22,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
+	"simgraph/internal/fatal"
 	"simgraph/internal/profile"
 )
 
@@ -77,9 +78,7 @@ func newTwins(t *testing.T) *twins {
 		defer w.mu.Unlock()
 		w.statements[query] = true
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	w.pool = pool
 	return w
@@ -157,9 +156,7 @@ func (w *twins) answer(do read, scope domain.Scope) string {
 		w.Fatal(err)
 	}
 	text, err := json.Marshal(value)
-	if err != nil {
-		w.Fatal(err)
-	}
+	fatal.If(w, err)
 	return string(text)
 }
 

@@ -10,6 +10,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/query"
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 )
 
 // Mails and messages to webhooks are one list, of which every page goes on where the one
@@ -38,7 +39,7 @@ FROM generate_series(0, 59) AS n`, f.now)
 		return ids
 	}
 	whole, err := deliveries.List(t.Context(), f.whole(), domain.Listing{Page: domain.Page{Limit: 100}})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, len(whole.Items), 70) // 40 mails, and 30 messages that are no commands
 	if !slices.IsSortedFunc(whole.Items, func(a, b domain.Delivery) int { return sentOf(b).at.Compare(sentOf(a).at) }) {
 		t.Error("the list is in another order")
@@ -46,7 +47,7 @@ FROM generate_series(0, 59) AS n`, f.now)
 	var forward, backward []string
 	for page := (domain.Page{Limit: 7}); ; {
 		part, err := deliveries.List(t.Context(), f.whole(), domain.Listing{Page: page})
-		try(t, err)
+		fatal.If(t, err)
 		forward = append(forward, ids(part)...)
 		if !part.HasNext {
 			break
@@ -55,7 +56,7 @@ FROM generate_series(0, 59) AS n`, f.now)
 	}
 	for page := (domain.Page{Limit: 7, Backward: true}); ; {
 		part, err := deliveries.List(t.Context(), f.whole(), domain.Listing{Page: page})
-		try(t, err)
+		fatal.If(t, err)
 		backward = append(ids(part), backward...)
 		if !part.HasPrevious {
 			break
@@ -80,9 +81,9 @@ FROM generate_series(0, 59) AS n`, f.now)
 			wanted = append(wanted, equal(t, domain.DeliveryFields, "state", string(of.state)))
 		}
 		n, err := deliveries.Count(t.Context(), f.whole(), domain.Listing{Filter: wanted})
-		try(t, err)
+		fatal.If(t, err)
 		list, err := deliveries.List(t.Context(), f.whole(), domain.Listing{Filter: wanted, Page: domain.Page{Limit: 100}})
-		try(t, err)
+		fatal.If(t, err)
 		if n != of.want || len(list.Items) != of.want {
 			t.Errorf("%+v: %d and %d", of, n, len(list.Items))
 		}
@@ -99,10 +100,10 @@ FROM generate_series(0, 59) AS n`, f.now)
 		}
 	}
 	found, err := deliveries.FindMails(t.Context(), f.whole(), append([]string{"none", "01900000-0000-7000-8000-000000000001"}, forward...))
-	try(t, err)
+	fatal.If(t, err)
 	same(t, len(found), 40)
 	found, err = deliveries.FindMails(t.Context(), domain.Whole(2), mails)
-	try(t, err)
+	fatal.If(t, err)
 	same(t, len(found), 0)
 	_, err = deliveries.List(t.Context(), only(boats), domain.Listing{Page: domain.Page{Limit: 1}})
 	same(t, kindOf(err), domain.KindForbidden)

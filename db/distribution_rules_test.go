@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 // Statements on Citus run on the node of their company, with the right counts,
@@ -32,9 +34,7 @@ func TestEveryStatementIsFitForDistribution(t *testing.T) {
 	files := map[string]*ast.File{}
 	for _, path := range sourcesOfStores(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		files[path] = file
 		texts.read(file)
 	}
@@ -245,9 +245,7 @@ func TestTheRulesOfDistributionFindViolations(t *testing.T) {
 	} {
 		file, err := parser.ParseFile(token.NewFileSet(), "made-up.go", "package p\nconst add = `INSERT INTO t ON CONFLICT DO NOTHING`\n"+
 			"const set = `UPDATE t`\nfunc f() {\n"+source+"\n}", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		texts := constants{}
 		texts.read(file)
 		if found := countsConflicts(file, texts); len(found) != violations {

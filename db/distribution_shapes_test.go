@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // No statement of the stores has a shape that Citus refuses, or answers wrongly.
@@ -112,9 +113,7 @@ func newShapes(t *testing.T) *shapes {
 	// Each node has a copy of the tables that number companies and users.
 	s.owned = slices.DeleteFunc(slices.Clone(s.owned), func(table string) bool { return slices.Contains(lookUps, table) })
 	var functions []struct{ Name, Volatility string }
-	if err := sqlx.SelectContext(t.Context(), p.conn, &functions, volatilities); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, sqlx.SelectContext(t.Context(), p.conn, &functions, volatilities))
 	for _, f := range functions {
 		s.volatility[f.Name] = f.Volatility
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 var (
@@ -32,9 +33,7 @@ func TestEveryTableIsDistributedOrShared(t *testing.T) {
 	text := migrationTexts(t)
 	for query, handsOver := range map[string]*regexp.Regexp{tablesOfCompanies: distributes, tablesOfAll: references} {
 		var tables []string
-		if err := pool.SelectContext(t.Context(), &tables, query); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.SelectContext(t.Context(), &tables, query))
 		var handed []string
 		for _, match := range handsOver.FindAllStringSubmatch(text, -1) {
 			handed = append(handed, match[1])
@@ -56,9 +55,7 @@ func migrationTexts(t *testing.T) string {
 	var all strings.Builder
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		all.Write(text)
 	}
 	return all.String()

@@ -9,6 +9,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // contracted are what migrations take away that the version before them may use,
@@ -71,9 +72,7 @@ func reliedOn(t *testing.T, pool *sqlx.DB) relied {
 	var strict []struct{ Name, Table, Definition string }
 	var functions []string
 	for query, into := range map[string]any{columnsOfSchema: &columns, strictnessOfSchema: &strict, functionsOfSchema: &functions} {
-		if err := pool.SelectContext(t.Context(), into, query); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.SelectContext(t.Context(), into, query))
 	}
 	r := relied{columns: map[string]column{}, strict: map[string]string{}, functions: map[string]bool{}}
 	for _, c := range columns {
@@ -127,17 +126,13 @@ func (before relied) broken(after relied) (breaches []string) {
 func eachMigration(t *testing.T, pool *sqlx.DB, visit func(file string)) {
 	t.Helper()
 	migrator, err := db.Migrator(pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if _, err := migrator.DownTo(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	for range migrator.ListSources() {
 		applied, err := migrator.UpByOne(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		visit(applied.Source.Path)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -28,9 +29,7 @@ func newCountedFeed(t *testing.T, hold func(context.Context)) (*feedFixture, *at
 		statements.Add(1)
 		hold(ctx)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	f := &feedFixture{usageFleet: newUsageFleetOn(t, pool, "acme", 1), now: usageNow}
 	f.usage = usage.New(pool, nil, usage.Options{Now: func() time.Time { return f.now }})
@@ -153,9 +152,7 @@ func TestAFloodOfStatusInTurnsTakesFewStatements(t *testing.T) {
 	f, statements := newCountedFeed(t, func(context.Context) {})
 	before, begin := statements.Load(), time.Now()
 	for range requests {
-		if err := f.feed.Writable(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.feed.Writable(t.Context()))
 	}
 	if n, most := statements.Load()-before, 1+int64(time.Since(begin)/(250*time.Millisecond)); n > most {
 		t.Errorf("%d requests took %d statements, of %d", requests, n, most)
@@ -166,14 +163,10 @@ func TestAFloodOfStatusInTurnsTakesFewStatements(t *testing.T) {
 func TestStatusFollowsWhetherTheDatabaseTakesWrites(t *testing.T) {
 	t.Parallel()
 	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{MaxConns: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	f := feed.New(pool, usage.New(pool, nil, usage.Options{}), nil)
-	if err := f.Writable(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.Writable(t.Context()))
 	pool.MustExec(`SET default_transaction_read_only = on`)
 	for f.Writable(t.Context()) == nil {
 		if t.Context().Err() != nil {

@@ -9,13 +9,12 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func (f *feedFixture) refusals() (found []string) {
 	f.Helper()
-	if err := f.feed.Flush(f.Context()); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.feed.Flush(f.Context()))
 	page := fleettest.Must[domain.Slice[*domain.FeedReject]](f.T)(feed.NewState(f.pool).Rejects(f.Context(), f.scope, domain.Listing{Page: domain.Page{Limit: 100}}))
 	for _, r := range page.Items {
 		found = append(found, fmt.Sprintf("%s %s %s %d: %s", r.Source, r.NAS, r.Reason, r.Requests, r.Example))

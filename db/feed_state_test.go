@@ -9,6 +9,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // newFedFeed has a network element with all results, another source and usage that waits.
@@ -53,9 +54,7 @@ func TestSourcesShowTheirNetworkElementsAndPackets(t *testing.T) {
 		t.Errorf("before the counts are stored:\n%s", got)
 	}
 	for range 2 {
-		if err := f.feed.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.feed.Flush(t.Context()))
 	}
 	const want = "pgw/ true\npgw/nas true booked=1 nothing_new=1 quarantined=3 restarted=1 unusable=1\npgw/other false unusable=2\nplain/ true\n"
 	got, slice := elementsText(t, state, f.scope, domain.Page{Limit: 10})
@@ -69,9 +68,7 @@ func TestSourcesShowTheirNetworkElementsAndPackets(t *testing.T) {
 		t.Errorf("the last packet came at %v", last)
 	}
 	f.account(f.of("3", 20, 5))
-	if err := f.feed.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.feed.Flush(t.Context()))
 	if got, _ := elementsText(t, state, f.scope, domain.Page{Limit: 1, Cursor: slice.Cursor(0)}); !strings.Contains(got, "quarantined=4") {
 		t.Errorf("the second page after another packet: %s", got)
 	}
@@ -103,9 +100,7 @@ func TestCountsOfPacketsAreBoundedAndNotLost(t *testing.T) {
 	for n := range 5010 {
 		f.account(domain.Accounting{NAS: fmt.Sprintf("nas%04d", n), At: f.now, Unusable: "no reason"})
 		if n%1000 == 4 {
-			if err := f.feed.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, f.feed.Flush(t.Context()))
 		}
 	}
 	f.pool.MustExec(`ALTER TABLE feed_packets RENAME TO away`)
@@ -114,14 +109,10 @@ func TestCountsOfPacketsAreBoundedAndNotLost(t *testing.T) {
 	}
 	f.pool.MustExec(`ALTER TABLE away RENAME TO feed_packets`)
 	for range 2 {
-		if err := f.feed.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.feed.Flush(t.Context()))
 		f.account(domain.Accounting{NAS: "late", At: f.now, Unusable: "no reason"})
 	}
-	if err := f.feed.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.feed.Flush(t.Context()))
 	if n := f.int(`SELECT sum(packets)::bigint FROM feed_packets WHERE company_id = $1`); n != 5012 {
 		t.Errorf("%d packets are counted", n)
 	}

@@ -12,6 +12,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -35,21 +36,15 @@ func newFeed(t *testing.T, subscribers int) *feedFixture {
 func (f *feedFixture) addClient(scope domain.Scope, name string) {
 	f.Helper()
 	client := domain.RADIUSClient{Name: name, Network: netip.MustParsePrefix("10.1.0.0/16"), Secret: []byte("a secret of a test")}
-	if err := f.clients.Create(f.Context(), scope, client); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.clients.Create(f.Context(), scope, client))
 }
 
 func (f *feedFixture) account(a domain.Accounting) domain.AccountingResult {
 	f.Helper()
 	clients, err := f.feed.Clients(f.Context())
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	result, err := f.feed.Account(f.Context(), clients, a)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	return result
 }
 
@@ -262,13 +257,9 @@ func TestSilentSessionsEndAfterThreeIntervals(t *testing.T) {
 	f.pool.MustExec(`UPDATE subscribers SET imsi = '1' WHERE physical_id = 's1'`)
 	state := func() string {
 		f.Helper()
-		if err := f.usage.EndSilent(t.Context(), 15*time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.usage.EndSilent(t.Context(), 15*time.Minute))
 		var state string
-		if err := f.pool.Get(&state, `SELECT is_online || ' ' || is_transferring || ' ' || coalesce((SELECT cause FROM sessions WHERE company_id = $1), '') FROM subscribers WHERE company_id = $1 AND physical_id = 's1'`, f.scope.Company); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.pool.Get(&state, `SELECT is_online || ' ' || is_transferring || ' ' || coalesce((SELECT cause FROM sessions WHERE company_id = $1), '') FROM subscribers WHERE company_id = $1 AND physical_id = 's1'`, f.scope.Company))
 		return state
 	}
 	f.learn("nas", 300, 300, 300)
@@ -305,9 +296,7 @@ func (f *feedFixture) learn(nas string, seconds ...int) {
 
 func (f *feedFixture) endSilent() (ended int64) {
 	f.Helper()
-	if err := f.usage.EndSilent(f.Context(), 15*time.Minute); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.usage.EndSilent(f.Context(), 15*time.Minute))
 	return f.int(`SELECT count(*) FROM sessions WHERE company_id = $1 AND cause = 'Timeout'`)
 }
 
@@ -358,9 +347,7 @@ func TestReportsAtEventsMakeNoDeviceFlap(t *testing.T) {
 				report(device, at.Add(12*time.Second))
 			}
 		}
-		if err := f.feed.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.feed.Flush(t.Context()))
 		f.now = begun.Add(time.Duration(minute+1)*time.Minute - time.Second)
 		if n := f.endSilent(); n > 0 {
 			t.Fatalf("%d sessions have ended after %d minutes", n, minute+1)
@@ -381,9 +368,7 @@ func TestMissedIntervalsAreCountedWhileSomebodyListens(t *testing.T) {
 	listen := func(after time.Duration) {
 		f.Helper()
 		f.now = usageNow.Add(after)
-		if err := f.feed.Listen(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.feed.Listen(t.Context()))
 	}
 	listen(0)
 	f.account(f.of("1", 120, 1))
@@ -406,9 +391,7 @@ func TestMissedIntervalsAreCountedWhileSomebodyListens(t *testing.T) {
 	}
 	other := newFeed(t, 1)
 	other.account(other.of("1", 120, 1))
-	if err := other.feed.Listen(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, other.feed.Listen(t.Context()))
 	other.now = usageNow.Add(25 * time.Hour)
 	if n := other.endSilent(); n != 1 {
 		t.Error("a source that is not listened to any more has sessions for ever")
@@ -428,9 +411,7 @@ func TestMissedIntervalsAreCountedAnewAfterAnOutage(t *testing.T) {
 			r.At, r.Record.EndedAt = f.now, f.now
 			f.account(r)
 		}
-		if err := f.feed.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.feed.Flush(t.Context()))
 	}
 	report(0, "1", "2", "3")
 	if n := f.endSilent(); n != 0 {

@@ -13,6 +13,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
+	"simgraph/internal/fatal"
 )
 
 // madeAs returns a new database of those options.
@@ -22,14 +23,10 @@ func madeAs(t *testing.T, options string) *sqlx.DB {
 	name := "fit_" + strings.ToLower(rand.Text())
 	admin.MustExec(`CREATE DATABASE ` + name + ` TEMPLATE template0 ` + options)
 	at, err := url.Parse(dbtest.URL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	at.Path = "/" + name
 	pool, err := pg.Open(t.Context(), at.String(), pg.Options{MaxConns: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() {
 		_ = pool.Close()
 		_, _ = admin.Exec(`DROP DATABASE ` + name + ` WITH (FORCE)`)

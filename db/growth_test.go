@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // The table "What grows" of the documents has each table of the catalogue once, and says
@@ -20,13 +21,9 @@ func TestWhatGrowsIsDocumented(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
 	text, err := os.ReadFile(filepath.Join("..", "docs", "operations.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var tables []string
-	if err := pool.SelectContext(t.Context(), &tables, tablesOfCatalogue); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.SelectContext(t.Context(), &tables, tablesOfCatalogue))
 	for _, fault := range growthFaults(string(text), tables, losesRows(t, pool)) {
 		t.Error(fault)
 	}
@@ -55,24 +52,18 @@ func losesRows(t *testing.T, pool *sqlx.DB) map[string]bool {
 	lose := map[string]bool{}
 	for _, path := range sourcesOfStores(t) {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, of := range deletesRows.FindAllStringSubmatch(string(text), -1) {
 			lose[of[1]] = true
 		}
 	}
 	var partitioned []string
-	if err := pool.SelectContext(t.Context(), &partitioned, partitionedTables); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.SelectContext(t.Context(), &partitioned, partitionedTables))
 	for _, table := range partitioned {
 		lose[table] = true
 	}
 	var with []struct{ Of, With string }
-	if err := pool.SelectContext(t.Context(), &with, cascades); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.SelectContext(t.Context(), &with, cascades))
 	for range with { // a chain of them is no longer
 		for _, pair := range with {
 			lose[pair.Of] = lose[pair.Of] || lose[pair.With]

@@ -9,6 +9,7 @@ import (
 
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // takenMonths are ways in which something else than simgraph takes months away, with the
@@ -37,9 +38,7 @@ func (f *ledgerFleet) take(months []time.Month) {
 func (f *ledgerFleet) inspect() usage.Inspection {
 	f.Helper()
 	found, err := f.ledger.Inspect(f.Context(), operator)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	return found
 }
 
@@ -130,9 +129,7 @@ func TestAMonthWithoutUsageIsNoHole(t *testing.T) {
 func TestDropTableOfAnyMonthFails(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
-	if err := f.instance().EnsurePartitions(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.instance().EnsurePartitions(t.Context()))
 	f.pool.MustExec(`CREATE TABLE usage_records_2025_01 PARTITION OF usage_records FOR VALUES FROM ('2025-01-01 00:00+00') TO ('2025-02-01 00:00+00')`)
 	f.inspect()
 	f.keep(6, 3)
@@ -140,9 +137,7 @@ func TestDropTableOfAnyMonthFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	if err := f.pool.Select(&names, `SELECT relname FROM pg_class WHERE relkind = 'r' AND relname ~ '^usage_records_[0-9]{4}_[0-9]{2}$' ORDER BY 1`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.pool.Select(&names, `SELECT relname FROM pg_class WHERE relkind = 'r' AND relname ~ '^usage_records_[0-9]{4}_[0-9]{2}$' ORDER BY 1`))
 	if len(names) < 12 {
 		t.Errorf("the months are %v", names)
 	}
@@ -163,9 +158,7 @@ func TestIdentitiesOfStoredRecordsArePutBack(t *testing.T) {
 	}
 	totals := f.totals()
 	recorded, err := f.usage.Record(t.Context(), f.scope, f.months())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, r := range recorded {
 		if r.Status != domain.UsageDuplicate {
 			t.Fatalf("sent again: %+v", r)

@@ -11,6 +11,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 var operator = &domain.Actor{Name: "operator"}
@@ -67,9 +68,7 @@ func (f *ledgerFleet) pass(d time.Duration) {
 func (f *ledgerFleet) upkeep() string {
 	f.Helper()
 	steps, err := f.ledger.Upkeep(f.Context(), operator)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	return stepsText(steps)
 }
 
@@ -88,9 +87,7 @@ func stepsText(steps []domain.LedgerStep) string {
 // keep sets the retention and runs the upkeep for some days, every twelve hours.
 func (f *ledgerFleet) keep(months, days int) {
 	f.Helper()
-	if err := f.ledger.SetRetention(f.Context(), operator, months); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.ledger.SetRetention(f.Context(), operator, months))
 	for range 2 * days {
 		f.upkeep()
 		f.pass(12 * time.Hour)
@@ -111,9 +108,7 @@ WHERE company_id = $1 GROUP BY date_trunc('month', day) ORDER BY 1`,
 WHERE company_id = $1 ORDER BY 1`,
 	} {
 		var rows []string
-		if err := f.pool.Select(&rows, sql, f.scope.Company); err != nil {
-			f.Fatal(err)
-		}
+		fatal.If(f, f.pool.Select(&rows, sql, f.scope.Company))
 		texts = append(texts, strings.Join(rows, ", "))
 	}
 	return strings.Join(texts, "\n")
@@ -130,9 +125,7 @@ func (f *ledgerFleet) mustHaveTotals(want string) {
 func (f *ledgerFleet) mustBeStored(want ...time.Month) {
 	f.Helper()
 	var months []time.Month
-	if err := f.pool.Select(&months, `SELECT DISTINCT extract(month FROM started_at)::int FROM usage_records ORDER BY 1`); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.pool.Select(&months, `SELECT DISTINCT extract(month FROM started_at)::int FROM usage_records ORDER BY 1`))
 	if !slices.Equal(months, want) {
 		f.Fatalf("the ledger has %v, not %v", months, want)
 	}
@@ -159,9 +152,7 @@ func TestADroppedMonthTakesNoUsageAndKeepsItsTotals(t *testing.T) {
 	if err != nil || answers[0].Err != nil {
 		t.Fatal(answers, err)
 	}
-	if err := f.usage.ReconcileAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.usage.ReconcileAll(t.Context()))
 	f.mustHaveTotals(totals)
 	f.mustAgree()
 	f.mustHaveTotals(totals)
@@ -175,9 +166,7 @@ func TestAHigherRetentionBringsNoDroppedMonthBack(t *testing.T) {
 	f.keep(13, 1)
 	for name, usage := range map[string]*usage.Store{"the same instance": f.usage, "another instance": f.instance()} {
 		results, err := usage.Record(t.Context(), f.scope, f.months())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for i, r := range f.months() {
 			want := domain.UsageDuplicate
 			if r.StartedAt.Month() < time.August {
@@ -212,9 +201,7 @@ func TestAClockThatIsAheadDropsNothing(t *testing.T) {
 	totals := f.totals()
 	f.pass(14 * 31 * 24 * time.Hour)
 	f.usage, f.ledger = f.instance(), f.started()
-	if err := f.usage.EnsurePartitions(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.usage.EnsurePartitions(t.Context()))
 	for range 30 {
 		if got := f.upkeep(); got != "" {
 			t.Fatalf("it did %s", got)
@@ -241,9 +228,7 @@ func TestAClockThatIsBehindDropsNothingAndCreatesNoMonth(t *testing.T) {
 	totals := f.totals()
 	f.pass(-3 * 366 * 24 * time.Hour)
 	f.usage, f.ledger = f.instance(), f.started()
-	if err := f.usage.EnsurePartitions(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.usage.EnsurePartitions(t.Context()))
 	f.pass(2 * time.Hour)
 	if got := f.upkeep(); got != "" {
 		t.Fatalf("it did %s", got)
@@ -258,9 +243,7 @@ func TestAClockThatIsBehindDropsNothingAndCreatesNoMonth(t *testing.T) {
 func TestAMonthIsAnnouncedDetachedAndDropped(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
-	if err := f.ledger.SetRetention(t.Context(), operator, 6); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 6))
 	const hour, day = time.Hour, 24 * time.Hour
 	for _, s := range []struct {
 		after time.Duration
@@ -300,9 +283,7 @@ func TestAMonthIsAnnouncedDetachedAndDropped(t *testing.T) {
 func TestNothingIsDetachedOrDroppedSoonAfterAStart(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
-	if err := f.ledger.SetRetention(t.Context(), operator, 7); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 7))
 	f.upkeep()
 	for _, want := range []string{"detach 2026-03", "due 2026-03", "drop 2026-03"} {
 		f.pass(8 * 24 * time.Hour)
@@ -328,9 +309,7 @@ func TestAnAnnouncementIsWithdrawnWhenTheRetentionCoversTheMonth(t *testing.T) {
 	f := newLedgerFleet(t)
 	f.keep(6, 2)
 	f.mustBeStored(time.April, time.May, time.June, time.July, time.August, time.September, time.October, time.November)
-	if err := f.ledger.SetRetention(t.Context(), operator, 13); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 13))
 	if got := f.upkeep(); got != "withdraw 2026-04" {
 		t.Errorf("it did %s", got)
 	}
@@ -343,9 +322,7 @@ func TestAnAnnouncementIsWithdrawnWhenTheRetentionCoversTheMonth(t *testing.T) {
 func TestAClockThatWasAheadDelaysNothingForLong(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
-	if err := f.ledger.SetRetention(t.Context(), operator, 7); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 7))
 	f.database = usageNow.AddDate(2, 0, 0)
 	if got := f.upkeep(); got != "announce 2026-03" {
 		t.Fatal(got)
@@ -372,9 +349,7 @@ func TestNoClockThatIsSetShortensAWait(t *testing.T) {
 			t.Run(fmt.Sprint(jump, restarted), func(t *testing.T) {
 				t.Parallel()
 				f := newLedgerFleet(t)
-				if err := f.ledger.SetRetention(t.Context(), operator, 7); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 7))
 				f.upkeep()
 				for _, wait := range []struct {
 					time.Duration
@@ -414,9 +389,7 @@ func TestADetachedMonthIsRestoredAsItWas(t *testing.T) {
 	if n, err := f.usage.Replay(t.Context(), f.scope); err != nil || n != 0 {
 		t.Errorf("%d records of a detached month were booked: %v", n, err)
 	}
-	if err := f.ledger.SetRetention(t.Context(), operator, 13); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 13))
 	restored, err := f.ledger.Restore(t.Context(), operator, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
 	if err != nil || len(restored) != 4 || restored[0].Month() != time.July {
 		t.Fatal(restored, err)
@@ -475,9 +448,7 @@ func TestADropThatEndedHalfWayIsFinished(t *testing.T) {
 func TestInstancesTakeEachStepOnce(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
-	if err := f.ledger.SetRetention(t.Context(), operator, 3); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 3))
 	instances := []*usage.Ledger{f.ledger, f.started(), f.started()}
 	for _, want := range []string{
 		"announce 2026-03, announce 2026-04, announce 2026-05, announce 2026-06, announce 2026-07", "detach 2026-03", "detach 2026-04",
@@ -547,9 +518,7 @@ func TestAnInstanceThatReadTheLedgerBeforeADropCreatesNoMonth(t *testing.T) {
 func TestAMonthIsNotDetachedWhileItsTotalsAreDerived(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
-	if err := f.ledger.SetRetention(t.Context(), operator, 7); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 7))
 	f.upkeep()
 	f.pass(25 * time.Hour)
 	tx := f.pool.MustBegin()
@@ -557,9 +526,7 @@ func TestAMonthIsNotDetachedWhileItsTotalsAreDerived(t *testing.T) {
 	if got := f.upkeep(); got != "detach 2026-03 held" {
 		t.Errorf("it did %q", got)
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, tx.Rollback())
 	if got := f.upkeep(); got != "detach 2026-03" {
 		t.Errorf("afterwards it did %q", got)
 	}
@@ -568,17 +535,13 @@ func TestAMonthIsNotDetachedWhileItsTotalsAreDerived(t *testing.T) {
 func TestUsageOutsideTheRetentionIsRejectedUnlessItsMonthIsStored(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
-	if err := f.ledger.SetRetention(t.Context(), operator, 3); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 3))
 	f.usage = f.instance()
 	late := []domain.UsageRecord{usageOf("s1", "feb", time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC)), usageOf("s1", "mar", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))}
 	if got := f.statuses(late...); got != "rejected accepted" {
 		t.Errorf("they are %s", got)
 	}
-	if err := f.ledger.SetRetention(t.Context(), operator, 13); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 13))
 	if got := f.statuses(late...); got != "accepted duplicate" {
 		t.Errorf("with a higher retention they are %s", got)
 	}
@@ -635,9 +598,7 @@ func TestAnUpgradeTakesTheFirstMonthFromWhatWasDropped(t *testing.T) {
 	} {
 		f := newLedgerFleet(t)
 		migrator, err := db.Migrator(f.pool)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if _, err := migrator.DownTo(t.Context(), 9); err != nil {
 			t.Fatal(err)
 		}
@@ -661,9 +622,7 @@ func TestADowngradePutsDetachedMonthsBack(t *testing.T) {
 	f := newLedgerFleet(t)
 	f.keep(6, 3)
 	migrator, err := db.Migrator(f.pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if _, err := migrator.DownTo(t.Context(), 9); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/live"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // follow starts to listen beside the fleet.
@@ -69,11 +70,11 @@ func TestAlertsAreTriggeredLiveForThoseWhoSeeThem(t *testing.T) {
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	live := f.follow()
 	all, err := live.AlertTriggered(t.Context(), f.whole())
-	try(t, err)
+	fatal.If(t, err)
 	boatmen, err := live.AlertTriggered(t.Context(), only(boats))
-	try(t, err)
+	fatal.If(t, err)
 	strangers, err := live.AlertTriggered(t.Context(), domain.Whole(2))
-	try(t, err)
+	fatal.If(t, err)
 	threshold := int64(0)
 	f.use(1, 1_000_000, f.now)
 	f.use(5, 1_000_000, f.now)
@@ -91,9 +92,9 @@ func TestUsageIsToldLiveAndAddedUp(t *testing.T) {
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	live := f.follow()
 	some, err := live.UsageRecorded(t.Context(), f.whole(), []string{"p2", "p5"})
-	try(t, err)
+	fatal.If(t, err)
 	vansOnly, err := live.UsageRecorded(t.Context(), only(vans), nil)
-	try(t, err)
+	fatal.If(t, err)
 	first := next(t, some, func() { f.use(2, 10, f.now) })
 	same(t, first.Subscriber.PhysicalID, "p2")
 	same(t, first.PeriodStart, clockAt("2026-11-01 00:00"))
@@ -128,14 +129,14 @@ func TestSubscribersAreToldWhenTheyChange(t *testing.T) {
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	live := f.follow()
 	stream, err := live.SubscriberChanged(t.Context(), only(vans), nil)
-	try(t, err)
+	fatal.If(t, err)
 	subscribers, tags := db.NewSubscribers(f.pool), db.NewTags(f.pool)
 	n := 0
 	rename := func() {
 		n++
 		for _, id := range []string{"p1", "p5"} {
 			_, err := subscribers.EditNickname(t.Context(), f.whole(), id, fmt.Sprint("name ", n))
-			try(t, err)
+			fatal.If(t, err)
 		}
 	}
 	changed := next(t, stream, rename)
@@ -144,7 +145,7 @@ func TestSubscribersAreToldWhenTheyChange(t *testing.T) {
 		t.Fatalf("got %s", changed.Nickname)
 	}
 	_, err = tags.Attach(t.Context(), f.whole(), "red", []string{"p2"})
-	try(t, err)
+	fatal.If(t, err)
 	for changed.PhysicalID != "p2" {
 		changed = next(t, stream, nil)
 	}
@@ -156,15 +157,15 @@ func TestASlowReaderLosesItsStreamWithAnError(t *testing.T) {
 	f.addSubscribers(100_001, 125_000, vans)
 	live := f.follow()
 	stream, err := live.UsageRecorded(t.Context(), f.whole(), nil)
-	try(t, err)
+	fatal.If(t, err)
 	next(t, stream, func() { f.use(1, 10, f.now) })
 	changes := make([]db.Change, 25_000)
 	for i := range changes {
 		changes[i] = db.Change{ID: int64(100_001 + i), PeriodStart: clockAt("2026-11-01 00:00"), After: 5}
 	}
 	tx := f.pool.MustBegin()
-	try(t, db.UsageBooked(t.Context(), tx, f.company, f.now, changes, nil))
-	try(t, tx.Commit())
+	fatal.If(t, db.UsageBooked(t.Context(), tx, f.company, f.now, changes, nil))
+	fatal.If(t, tx.Commit())
 	for deadline := time.Now().Add(time.Minute); stream.Err() == nil && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
@@ -182,9 +183,9 @@ func TestALostConnectionLosesNoAlert(t *testing.T) {
 	f := newFleet(t, 1, "UTC", time.Now().UTC())
 	live := f.follow()
 	alerts, err := live.AlertTriggered(t.Context(), f.whole())
-	try(t, err)
+	fatal.If(t, err)
 	changes, err := live.SubscriberChanged(t.Context(), f.whole(), nil)
-	try(t, err)
+	fatal.If(t, err)
 	f.use(1, 1_000_000, f.now)
 	threshold := int64(0)
 	next(t, alerts, func() { threshold++; f.create(domain.RuleSIM, "s1", threshold, 1<<40) })
@@ -208,7 +209,7 @@ func TestALostConnectionLosesNoAlertOfALongTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", time.Now().UTC())
 	alerts, err := f.follow().AlertTriggered(t.Context(), f.whole())
-	try(t, err)
+	fatal.If(t, err)
 	f.use(1, 1_000_000, f.now)
 	threshold := int64(0)
 	next(t, alerts, func() { threshold++; f.create(domain.RuleSIM, "s1", threshold, 1<<40) })

@@ -18,6 +18,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
+	"simgraph/internal/fatal"
 )
 
 // report keeps a log.
@@ -60,9 +61,7 @@ func newBusy(t *testing.T) *busy {
 	b := &busy{}
 	for pool, name := range map[**sqlx.DB]string{&b.pool: "simgraph", &b.other: "report%20of%20a%20night"} {
 		opened, err := pg.Open(t.Context(), address+"&application_name="+name, pg.Options{MaxConns: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		t.Cleanup(func() { opened.Close() })
 		*pool = opened
 	}
@@ -72,9 +71,7 @@ func newBusy(t *testing.T) *busy {
 	b.tx = b.other.MustBegin()
 	t.Cleanup(func() { _ = b.tx.Rollback() })
 	b.tx.MustExec(`LOCK TABLE subscribers IN ROW EXCLUSIVE MODE`)
-	if err := b.tx.Get(&b.pid, `SELECT pg_backend_pid() WHERE '`+secret+`' <> ''`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, b.tx.Get(&b.pid, `SELECT pg_backend_pid() WHERE '`+secret+`' <> ''`))
 	return b
 }
 
@@ -126,9 +123,7 @@ func TestAMigrationGoesOnWhenTheLockIsFree(t *testing.T) {
 	if _, err := b.other.ExecContext(t.Context(), `UPDATE subscribers SET nickname = nickname`); err != nil {
 		t.Error(err)
 	}
-	if err := b.tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, b.tx.Commit())
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -182,9 +177,7 @@ func TestAMigrationThatWaitsForALockEndsWithItsContext(t *testing.T) {
 func awaitBlocked(t *testing.T, b *busy) {
 	t.Helper()
 	for waiting := 0; waiting == 0; {
-		if err := b.other.Get(&waiting, `SELECT count(*) FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))`, b.pid); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, b.other.Get(&waiting, `SELECT count(*) FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))`, b.pid))
 	}
 }
 
@@ -203,9 +196,7 @@ func TestAMigrationThatWaitsForThatOfAnotherInstanceNamesItsSession(t *testing.T
 func TestMigrationsBeforeOneThatFailsAreAudited(t *testing.T) {
 	t.Parallel()
 	b := newBusy(t)
-	if err := b.tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, b.tx.Rollback())
 	if _, err := b.migrations().DownTo(t.Context(), 6); err != nil {
 		t.Fatal(err)
 	}
@@ -216,9 +207,7 @@ func TestMigrationsBeforeOneThatFailsAreAudited(t *testing.T) {
 		t.Fatalf("applied %v, %v", applied, err)
 	}
 	var audited string
-	if err := b.pool.Get(&audited, `SELECT changes::text FROM audit_log WHERE action = 'schema.migrate' ORDER BY sequence DESC LIMIT 1`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, b.pool.Get(&audited, `SELECT changes::text FROM audit_log WHERE action = 'schema.migrate' ORDER BY sequence DESC LIMIT 1`))
 	if !strings.Contains(audited, "up 00007") || strings.Contains(audited, newest) {
 		t.Errorf("the audit log has %s", audited)
 	}

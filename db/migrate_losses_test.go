@@ -14,6 +14,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // held are the tables of the schema, and their columns as table.column.
@@ -34,9 +35,7 @@ func TestWhatUndoingAMigrationDeletesIsListed(t *testing.T) {
 	migrations := db.NewMigrations(pool, nil, slog.New(slog.DiscardHandler))
 	for {
 		files, losses, err := migrations.Undoing(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if len(files) == 0 {
 			return
 		}
@@ -90,9 +89,7 @@ func TestMigrationsAreUndoneByKnownStatements(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := fs.ReadFile(os.DirFS("."), file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		_, undo, _ := strings.Cut(string(text), "-- +goose Down\n")
 		for statement := range strings.SplitSeq(remark.ReplaceAllString(bodies.ReplaceAllString(undo, ""), ""), ";") {
 			if statement = strings.TrimSpace(statement); statement != "" && !undoes.MatchString(statement) {

@@ -6,6 +6,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // Names that were stored before they had a normal form get it by a migration.
@@ -13,9 +14,7 @@ func TestStoredNamesAreBroughtIntoTheirNormalForm(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
 	migrator, err := db.Migrator(pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if _, err := migrator.DownTo(t.Context(), 14); err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +34,7 @@ FROM unnest($1::text[]) WITH ORDINALITY AS x (nickname, n)`, `{"van","Cafe`+"\u0
 	for query, into := range map[string]*[]string{
 		`SELECT nickname FROM subscribers ORDER BY key`: &nicknames, `SELECT name FROM groups ORDER BY group_id`: &groups,
 	} {
-		if err := pool.SelectContext(t.Context(), into, query); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.SelectContext(t.Context(), into, query))
 	}
 	if !slices.Equal(nicknames, []string{"van", "Caf\u00e9", "a\u200bb\u202e", ""}) || !slices.Equal(groups, []string{"Vans", "Va\u2066ns", "\u200b"}) {
 		t.Errorf("%q %q", nicknames, groups)

@@ -17,6 +17,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/retention"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -112,9 +113,7 @@ func TestRADIUSClientsOfANodeThatFailsStayAsTheyWere(t *testing.T) {
 	create := func(company domain.CompanyID, name string) {
 		t.Helper()
 		client := domain.RADIUSClient{Name: name, Network: netip.MustParsePrefix("10.0.0.0/8"), Secret: []byte("a secret of some length")}
-		if err := clients.Create(t.Context(), domain.Whole(company), client); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, clients.Create(t.Context(), domain.Whole(company), client))
 	}
 	expect := func(away bool, want ...string) {
 		t.Helper()

@@ -11,6 +11,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // PostgreSQL keeps the plan of a look-up by one key from its sixth execution on, and
@@ -51,9 +52,7 @@ func TestLookUpsByOneKeyKeepTheirPlan(t *testing.T) {
 	}
 	for _, lookUp := range lookUps {
 		for key := range int64(8) {
-			if err := lookUp(t.Context(), key+1); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, lookUp(t.Context(), key+1))
 		}
 	}
 	type plans struct {

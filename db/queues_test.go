@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // Who takes work from a queue counts the attempt and sets a lease: no index has these
@@ -89,9 +90,7 @@ WHERE t.relnamespace = 'public'::regnamespace`
 func indexedColumns(t *testing.T, pool *sqlx.DB) map[string][]string {
 	t.Helper()
 	var rows []struct{ Column, Index string }
-	if err := pool.SelectContext(t.Context(), &rows, columnsOfIndexes); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.SelectContext(t.Context(), &rows, columnsOfIndexes))
 	of := map[string][]string{}
 	for _, row := range rows {
 		of[row.Column] = append(of[row.Column], row.Index)

@@ -9,6 +9,7 @@ import (
 	"simgraph/db/condition"
 	"simgraph/domain"
 	rules "simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 // A recipient that chose alerts or groups gets mail of these alone, with the entries that
@@ -29,9 +30,9 @@ func TestRecipientsGetWhatTheyChose(t *testing.T) {
 	}
 	for name, choice := range recipients {
 		created, err := f.recipients.Create(t.Context(), f.whole(), name+"@acme.example", domain.Choice{})
-		try(t, err)
+		fatal.If(t, err)
 		chosen, err := f.recipients.Edit(t.Context(), f.whole(), created.RecipientID, domain.RecipientEdit{Choice: &choice})
-		try(t, err)
+		fatal.If(t, err)
 		if !slices.Equal(chosen.AlertIDs, choice.AlertIDs) || !slices.Equal(chosen.GroupIDs, choice.GroupIDs) {
 			t.Errorf("%s: %+v", name, chosen)
 		}
@@ -42,9 +43,9 @@ func TestRecipientsGetWhatTheyChose(t *testing.T) {
 	f.pool.MustExec(`UPDATE subscribers SET group_id = 12 WHERE key = 5`) // after it fired
 	conditions := condition.New(f.pool, func() time.Time { return f.now })
 	_, err := conditions.Create(t.Context(), f.whole(), rules.Spec{RuleType: domain.RuleSIM, Target: "s2", Condition: rules.Condition{Kind: rules.Silent, Bound: 1}})
-	try(t, err)
+	fatal.If(t, err)
 	f.pool.MustExec(`INSERT INTO usage_sources VALUES (1, 'gw', $1)`, f.now)
-	try(t, conditions.Round(t.Context()))
+	fatal.If(t, conditions.Round(t.Context()))
 	got := f.mailed()
 	want := map[string]string{
 		"all@acme.example":       "company s1, company s5, company s9, grouppr 13, sim s1, silent s2",
@@ -65,9 +66,9 @@ func (f *fleet) mailed() map[string]string {
 	f.t.Helper()
 	digest := domain.Digest{HourlyCap: 9, MaxEntries: 99}
 	f.now = f.now.Add(time.Second)
-	try(f.t, f.outbox.Gather(f.t.Context(), 1, digest))
+	fatal.If(f.t, f.outbox.Gather(f.t.Context(), 1, digest))
 	mails, err := f.outbox.Claim(f.t.Context(), 1, digest, 99, time.Minute)
-	try(f.t, err)
+	fatal.If(f.t, err)
 	got := map[string]string{}
 	for _, mail := range mails {
 		var entries []string
@@ -101,7 +102,7 @@ func TestAChoiceIsBoundedAndTheCompanys(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	created, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	_, err = f.recipients.Edit(t.Context(), f.whole(), created.RecipientID, domain.RecipientEdit{Choice: &domain.Choice{AlertIDs: make([]int64, 101)}})
 	same(t, kindOf(err), domain.KindInvalid)
 	_, err = f.recipients.Edit(t.Context(), f.whole(), created.RecipientID, domain.RecipientEdit{Choice: &domain.Choice{GroupIDs: []int64{1, 1}}})
@@ -112,9 +113,9 @@ func TestAChoiceIsBoundedAndTheCompanys(t *testing.T) {
 	same(t, kindOf(err), domain.KindNotFound)
 	for range 2 { // the second changes nothing
 		_, err = f.recipients.Edit(t.Context(), f.whole(), created.RecipientID, domain.RecipientEdit{Choice: &domain.Choice{GroupIDs: []int64{12}}})
-		try(t, err)
+		fatal.If(t, err)
 	}
 	var noted int
-	try(t, f.pool.Get(&noted, `SELECT count(*) FROM audit_log WHERE action = 'recipient.edit'`))
+	fatal.If(t, f.pool.Get(&noted, `SELECT count(*) FROM audit_log WHERE action = 'recipient.edit'`))
 	same(t, noted, 1)
 }

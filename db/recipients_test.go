@@ -5,31 +5,32 @@ import (
 	"testing"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestAnAddressIsOneRecipientHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	first, err := f.recipients.Create(t.Context(), f.whole(), "Ops@Acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	again, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.EXAMPLE", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, fmt.Sprint(*again), fmt.Sprint(*first))
 	second, err := f.recipients.Create(t.Context(), f.whole(), "other@acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	_, err = f.recipients.Edit(t.Context(), f.whole(), second.RecipientID, domain.RecipientEdit{Email: new("OPS@acme.example")})
 	same(t, kindOf(err), domain.KindInvalid)
 	edited, err := f.recipients.Edit(t.Context(), f.whole(), first.RecipientID, domain.RecipientEdit{Email: new("OPS@acme.example")})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, edited.Email, "OPS@acme.example")
 	_, err = f.recipients.Edit(t.Context(), f.whole(), 999, domain.RecipientEdit{Email: new("x@acme.example")})
 	same(t, kindOf(err), domain.KindNotFound)
 	_, err = f.recipients.Remove(t.Context(), f.whole(), first.RecipientID)
-	try(t, err)
+	fatal.If(t, err)
 	_, err = f.recipients.Remove(t.Context(), f.whole(), first.RecipientID)
 	same(t, kindOf(err), domain.KindNotFound)
 	n, err := f.recipients.Count(t.Context(), f.whole(), domain.Listing{})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, n, 1)
 }
 
@@ -37,7 +38,7 @@ func TestUsersOfGroupsHaveNothingToDoWithRecipients(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	r, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	scope := only(vans)
 	_, create := f.recipients.Create(t.Context(), scope, "x@acme.example", domain.Choice{})
 	_, find := f.recipients.Find(t.Context(), scope, r.RecipientID)
@@ -64,7 +65,7 @@ func TestRecipientsAreBounded(t *testing.T) {
 		emails = append(emails, fmt.Sprintf("r%d@acme.example", n))
 	}
 	kept, err := f.recipients.Keep(t.Context(), f.whole(), emails)
-	try(t, err)
+	fatal.If(t, err)
 	created, refused := 0, 0
 	for _, k := range kept {
 		if k.Err != nil {
@@ -79,21 +80,21 @@ func TestRecipientsAreBounded(t *testing.T) {
 	_, err = f.recipients.Create(t.Context(), f.whole(), "one.more@acme.example", domain.Choice{})
 	same(t, kindOf(err), domain.KindInvalid)
 	_, err = f.recipients.Create(t.Context(), f.whole(), "R5@acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 }
 
 func TestMailThatWaitsForARemovedRecipientIsDropped(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	r, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	f.create(domain.RuleSIM, "s1", 1, 2)
 	_, err = f.recipients.SendTest(t.Context(), f.whole(), &r.RecipientID)
-	try(t, err)
+	fatal.If(t, err)
 	f.use(1, 10, f.now)
 	_, err = f.recipients.Remove(t.Context(), f.whole(), r.RecipientID)
-	try(t, err)
+	fatal.If(t, err)
 	pending, err := f.outbox.Pending(t.Context(), domain.Digest{})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, len(pending), 0)
 }

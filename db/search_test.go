@@ -10,6 +10,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // searchable is a fleet of 20,000.
@@ -31,9 +32,7 @@ func newSearchable(t *testing.T) *sqlx.DB {
 	dbtest.WithoutCitus(t, "plans of PostgreSQL")
 	pool := fleettest.NewInventory(t)
 	var indexed bool
-	if err := pool.Get(&indexed, "SELECT to_regclass('subscribers_texts') IS NOT NULL"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.Get(&indexed, "SELECT to_regclass('subscribers_texts') IS NOT NULL"))
 	if !indexed {
 		t.Skip("PostgreSQL has no pg_trgm here")
 	}
@@ -49,9 +48,7 @@ func TestASearchThatFindsFewReadsLittleOfTheFleet(t *testing.T) {
 	recorded := dbtest.NewRecorder(t, pool)
 	subscribers := db.NewSubscribers(recorded.Pool)
 	var fleet int
-	if err := pool.Get(&fleet, "SELECT pg_relation_size('subscribers') / 8192"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.Get(&fleet, "SELECT pg_relation_size('subscribers') / 8192"))
 	for text, want := range map[string]string{
 		"8944000000000012345": "8944000000000012345", "000000000012345": "8944000000000012345", "447700012345": "8944000000000012345",
 		"234150000086415": "8944000000000012345", "METER 12345": "8944000000000012345",
@@ -75,9 +72,7 @@ func TestASearchIsPlannedByItsTextHoweverOftenItRuns(t *testing.T) {
 		slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), fleettest.All, search(t, text)))
 		fleettest.WantIDs(t, slice.Items, text)
 		var kept int
-		if err := pool.Get(&kept, "SELECT coalesce(sum(generic_plans), 0) FROM pg_prepared_statements WHERE statement LIKE '% ILIKE %'"); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.Get(&kept, "SELECT coalesce(sum(generic_plans), 0) FROM pg_prepared_statements WHERE statement LIKE '% ILIKE %'"))
 		if kept > 0 {
 			t.Fatalf("the search %d ran by a plan that knows no text", n+1)
 		}

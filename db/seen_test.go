@@ -12,6 +12,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // lastSeenOf reads when subscribers were seen last; "never" for one that never was.
@@ -77,9 +78,7 @@ func TestASubscriberIsSeenWhenASessionIsReported(t *testing.T) {
 
 	f.record(readingOf("late", "c", began, 0, 0, 0), readingOf("late", "c", began, 30, 0, 0))
 	f.add("late", 1)
-	if err := f.usage.ReconcileAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.usage.ReconcileAll(t.Context()))
 	f.mustBeSeen("late", "20 11:00")
 	f.mustAgree()
 }
@@ -89,9 +88,7 @@ func TestWaitingUsageIsSeenWhenItsSubscriberAppears(t *testing.T) {
 	f := newUsageFleet(t, 1)
 	f.record(usageOf("late", "l", usageNow.Add(-50*time.Hour)))
 	f.add("late", 1)
-	if err := f.usage.ReconcileAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.usage.ReconcileAll(t.Context()))
 	f.mustBeSeen("late", "18 10:35")
 	f.mustAgree()
 }

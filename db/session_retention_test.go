@@ -7,6 +7,7 @@ import (
 
 	"simgraph/db/feed"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // Sessions are kept as long as the ledger: those that ended, or were reported last, in
@@ -31,9 +32,7 @@ func TestSessionsAreDroppedWithTheMonthOfTheirEnd(t *testing.T) {
 	sessions := feed.NewSessions(f.pool)
 	left := func() string {
 		slice, err := sessions.List(t.Context(), f.scope, sessionsLike(t, "", "sessionId"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return sessionIDs(slice.Items)
 	}
 	if got := left(); got != "abcdefgh" {
@@ -61,9 +60,7 @@ func TestAGenerationAfterOnesThatAreGoneHasANumberOfItsOwn(t *testing.T) {
 		return readingOf("s1", "same", began.Add(time.Duration(n)*2*time.Hour), 60, 10, 0)
 	}
 	booked := func() (n int64) {
-		if err := f.pool.Get(&n, bookedBytes, f.scope.Company); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.pool.Get(&n, bookedBytes, f.scope.Company))
 		return n
 	}
 	before := booked()
@@ -72,9 +69,7 @@ func TestAGenerationAfterOnesThatAreGoneHasANumberOfItsOwn(t *testing.T) {
 	f.pool.MustExec(`DELETE FROM sessions WHERE company_id = $1 AND generation = 0`, f.scope.Company)
 	f.record(restart(2))
 	var generations string
-	if err := f.pool.Get(&generations, `SELECT string_agg(generation::text, ' ' ORDER BY generation) FROM sessions WHERE company_id = $1`, f.scope.Company); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.pool.Get(&generations, `SELECT string_agg(generation::text, ' ' ORDER BY generation) FROM sessions WHERE company_id = $1`, f.scope.Company))
 	if n := booked() - before; generations != "1 2" || n != 30_000 {
 		t.Errorf("the generations are %s, booked are %d", generations, n)
 	}
@@ -92,9 +87,7 @@ func TestValuesOfSessionsAreDroppedWithTheirMonth(t *testing.T) {
 		f.record(r)
 	}
 	left := func() (values string) {
-		if err := f.pool.Get(&values, `SELECT coalesce(string_agg(imei || '@' || place, ' ' ORDER BY place), '') FROM session_values WHERE company_id = $1`, f.scope.Company); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.pool.Get(&values, `SELECT coalesce(string_agg(imei || '@' || place, ' ' ORDER BY place), '') FROM session_values WHERE company_id = $1`, f.scope.Company))
 		return values
 	}
 	states("a", "1", time.April)

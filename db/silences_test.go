@@ -13,6 +13,7 @@ import (
 	"simgraph/domain"
 	rules "simgraph/domain/silence"
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -91,15 +92,15 @@ func silenceAndFire(t *testing.T, random *rand.Rand) {
 	choices := map[string]domain.Choice{"all": {}, "boats": {GroupIDs: []int64{boats}}, "some": {AlertIDs: alerts[:9]}}
 	for name, choice := range choices {
 		created, err := f.recipients.Create(t.Context(), f.whole(), name+"@acme.example", domain.Choice{})
-		try(t, err)
+		fatal.If(t, err)
 		_, err = f.recipients.Edit(t.Context(), f.whole(), created.RecipientID, domain.RecipientEdit{Choice: &choice})
-		try(t, err)
+		fatal.If(t, err)
 	}
 	endpoints := hooks.New(f.pool, hooks.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: func() time.Time { return f.now }})
 	_, _, err := endpoints.Create(t.Context(), f.whole(), webhook.Spec{
 		Name: "all", URL: "https://example.com", Format: webhook.CloudEvents, Filter: webhook.Filter{EventTypes: []webhook.EventType{webhook.AlertFired}},
 	})
-	try(t, err)
+	fatal.If(t, err)
 	store := silence.New(f.pool, func() time.Time { return f.now })
 	var silences []*rules.Silence
 	for range 12 {
@@ -112,7 +113,7 @@ func silenceAndFire(t *testing.T, random *rand.Rand) {
 		}
 	}
 	log, err := f.log.List(t.Context(), f.whole(), domain.Listing{Page: domain.Page{Limit: 1000}})
-	try(t, err)
+	fatal.If(t, err)
 	sent, marked := 0, 0
 	for _, e := range log.Items {
 		want := silencedBy(silences, e, group)
@@ -130,7 +131,7 @@ func silenceAndFire(t *testing.T, random *rand.Rand) {
 		t.Fatalf("%d sent and %d silenced test nothing", sent, marked)
 	}
 	var messages int
-	try(t, f.pool.Get(&messages, `SELECT count(*) FROM webhook_messages`))
+	fatal.If(t, f.pool.Get(&messages, `SELECT count(*) FROM webhook_messages`))
 	same(t, messages, sent)
 	f.mailedUnsilenced(log.Items, choices, group)
 }
@@ -160,11 +161,11 @@ func randomSilence(t *testing.T, f *fleet, store *silence.Store, random *rand.Ra
 		spec.GroupIDs, spec.TagNames = []int64{vans, boats}, []string{"new"}
 	case 5:
 		w, err := rules.NewWindow(time.Sunday, "00:30", []string{"01:30", "02:30", "00:00"}[random.IntN(3)])
-		try(t, err)
+		fatal.If(t, err)
 		spec.Weekly, spec.EndsAt = []rules.Window{w}, spec.StartsAt.Add(48*time.Hour)
 	}
 	made, err := store.Create(t.Context(), f.whole(), spec)
-	try(t, err)
+	fatal.If(t, err)
 	return made
 }
 
@@ -180,7 +181,7 @@ func (f *fleet) delivered(e *domain.VolumeLogEntry, choices map[string]domain.Ch
 	f.t.Helper()
 	notified, _ := e.Notified()
 	of, err := f.log.Deliveries(f.t.Context(), f.whole(), []domain.Notified{notified})
-	try(f.t, err)
+	fatal.If(f.t, err)
 	var got, want []string
 	for _, d := range of[notified] {
 		got = append(got, d.Email+" "+string(d.State))
@@ -205,9 +206,9 @@ func (f *fleet) mailedUnsilenced(log []*domain.VolumeLogEntry, choices map[strin
 	f.t.Helper()
 	digest := domain.Digest{HourlyCap: 9, MaxEntries: 1000}
 	f.now = f.now.Add(time.Second)
-	try(f.t, f.outbox.Gather(f.t.Context(), 1, digest))
+	fatal.If(f.t, f.outbox.Gather(f.t.Context(), 1, digest))
 	mails, err := f.outbox.Claim(f.t.Context(), 1, digest, 99, time.Minute)
-	try(f.t, err)
+	fatal.If(f.t, err)
 	got, want := map[string][]int64{}, map[string][]int64{}
 	for _, mail := range mails {
 		for _, e := range mail.Entries {
@@ -238,17 +239,17 @@ func TestARestoredRecipientGetsNothingThatWasSilenced(t *testing.T) {
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	f.create(domain.RuleCompany, "", 5, 1000)
 	recipient, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	store := silence.New(f.pool, func() time.Time { return f.now })
 	made, err := store.Create(t.Context(), f.whole(), rules.Spec{Reason: "works", EndsAt: f.now.Add(time.Hour)})
-	try(t, err)
+	fatal.If(t, err)
 	f.use(1, 10, f.now)
 	f.pool.MustExec(`UPDATE alert_recipients SET suppressed_since = $1, suppressed_reason = 'refused'`, f.now)
 	_, err = store.End(t.Context(), f.whole(), made.SilenceID)
-	try(t, err)
+	fatal.If(t, err)
 	f.use(2, 10, f.now)
 	restored, err := f.recipients.Restore(t.Context(), f.whole(), recipient.RecipientID)
-	try(t, err)
+	fatal.If(t, err)
 	same(t, restored.Alerts, 1)
 	if got := f.mailed(); fmt.Sprint(got) != "map[ops@acme.example:company s2]" {
 		t.Error(got)

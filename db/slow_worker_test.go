@@ -6,6 +6,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 )
 
 // What a worker says of an attempt after its lease, when another worker has the mail,
@@ -28,15 +29,15 @@ func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMail(t *testing.T) {
 			f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 			f.create(domain.RuleCompany, "", 5, 1000)
 			_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
-			try(t, err)
+			fatal.If(t, err)
 			f.use(1, 10, f.now)
 			f.now = f.now.Add(time.Minute)
 			digest := domain.Digest{HourlyCap: 9, MaxEntries: 99}
-			try(t, f.outbox.Gather(t.Context(), 1, digest))
+			fatal.If(t, f.outbox.Gather(t.Context(), 1, digest))
 			claim := func() *domain.Mail {
 				t.Helper()
 				mails, err := f.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
-				try(t, err)
+				fatal.If(t, err)
 				if len(mails) != 1 {
 					t.Fatalf("%d mails are claimed", len(mails))
 				}
@@ -46,10 +47,10 @@ func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMail(t *testing.T) {
 			f.now = f.now.Add(2 * time.Minute)
 			last := claim()
 			before := f.row(mailRow)
-			try(t, say(f, slow))
+			fatal.If(t, say(f, slow))
 			same(t, f.row(mailRow), before)
 			same(t, f.row(`SELECT count(*)::text FROM alert_recipients WHERE suppressed_since IS NOT NULL`), "0")
-			try(t, say(f, last))
+			fatal.If(t, say(f, last))
 			if f.row(mailRow) == before {
 				t.Error("what the last worker says changes nothing")
 			}
@@ -71,11 +72,11 @@ func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMessage(t *testing.T) {
 			store := hooksOf(f, "k")
 			hook := addHook(t, store, f.whole(), webhook.Filter{})
 			_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
-			try(t, err)
+			fatal.If(t, err)
 			claim := func() *webhook.Attempt {
 				t.Helper()
 				attempts, err := store.Claim(t.Context(), 1, 9, time.Minute)
-				try(t, err)
+				fatal.If(t, err)
 				if len(attempts) != 1 {
 					t.Fatalf("%d messages are claimed", len(attempts))
 				}
@@ -86,10 +87,10 @@ func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMessage(t *testing.T) {
 			last := claim()
 			before := f.row(messageRow)
 			_, _, err = store.Finish(t.Context(), slow, answer)
-			try(t, err)
+			fatal.If(t, err)
 			same(t, f.row(messageRow), before)
 			_, _, err = store.Finish(t.Context(), last, answer)
-			try(t, err)
+			fatal.If(t, err)
 			if f.row(messageRow) == before {
 				t.Error("what the last worker says changes nothing")
 			}
@@ -100,6 +101,6 @@ func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMessage(t *testing.T) {
 // row is a value as text.
 func (f *fleet) row(sql string) (text string) {
 	f.t.Helper()
-	try(f.t, f.pool.Get(&text, sql))
+	fatal.If(f.t, f.pool.Get(&text, sql))
 	return text
 }

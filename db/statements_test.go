@@ -18,6 +18,7 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // PostgreSQL prepares every statement of the stores that stands in a constant.
@@ -54,9 +55,7 @@ func TestAReadOfNothingLocksTheLedger(t *testing.T) {
 		if pq.As(err, pqerror.LockNotAvailable) == nil {
 			t.Errorf("the ledger is locked by nobody: %v", err)
 		}
-		if err := tx.Rollback(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, tx.Rollback())
 	}
 }
 
@@ -68,9 +67,7 @@ func constantStatements(t *testing.T) map[string]string {
 	pieces := map[string]bool{}
 	for _, path := range sourcesOfStores(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		folder := filepath.Base(filepath.Dir(path))
 		if own[folder] == nil {
 			own[folder] = constants{}
@@ -116,9 +113,7 @@ func sourcesOfStores(t *testing.T) (paths []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return paths
 }
 

@@ -8,6 +8,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestTagsAreCountedOverTheVisibleSubscribers(t *testing.T) {
@@ -49,9 +50,7 @@ func TestATagIsAttachedToAllOrToNone(t *testing.T) {
 	if counts := fleettest.Must[map[domain.TagName]int](t)(tags.CountsOf(ctx, fleettest.All, []domain.TagName{"fleet", "none"})); counts["fleet"] != 5 || len(counts) != 1 {
 		t.Fatalf("got %v", counts)
 	}
-	if err := tags.Detach(ctx, fleettest.All, "fleet", []string{"p01", "p05"}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, tags.Detach(ctx, fleettest.All, "fleet", []string{"p01", "p05"}))
 	rivals := fleettest.Must[map[domain.TagName]int](t)(tags.CountsOf(ctx, domain.Whole(fleettest.Rival), []domain.TagName{"fleet"}))
 	if rivals["fleet"] != 4 {
 		t.Fatalf("the other company's tags changed: %v", rivals)

@@ -14,6 +14,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // writerVariable holds the address of the database for the process of
@@ -28,14 +29,10 @@ func TestUsageWriter(t *testing.T) {
 		t.Skip("runs in a process of its own")
 	}
 	pool, err := pg.Open(t.Context(), address, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	usage := usage.New(pool, nil, usage.Options{Now: func() time.Time { return usageNow }})
 	company, err := companies.New(pool).FindExternal(t.Context(), "acme")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for n := 0; ; n++ {
 		if _, err := usage.Record(t.Context(), domain.Whole(company.CompanyID), writerBatch(n)); err != nil {
 			t.Fatal(err)
@@ -56,9 +53,7 @@ func TestWhatWasAnsweredOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
 	pool, err := pg.Open(t.Context(), address, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	f := newUsageFleetOn(t, pool, "acme", 5)
 	for round := range 3 {
@@ -84,9 +79,7 @@ func (f *usageFleet) killAfter(address string, batches int) (last int) {
 	if err == nil {
 		err = writer.Start()
 	}
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	last = -1
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		n, err := strconv.Atoi(lines.Text())
@@ -110,9 +103,7 @@ func (f *usageFleet) awaitRollback() {
 		var open int
 		err := f.pool.Get(&open, `
 SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`)
-		if err != nil {
-			f.Fatal(err)
-		}
+		fatal.If(f, err)
 		if open == 0 {
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // october is a month that is over at usageNow.
@@ -24,9 +25,7 @@ func addressed(id string, day, n int, bytes int64) domain.UsageRecord {
 
 func (f *usageFleet) sumMonths() {
 	f.Helper()
-	if err := f.usage.SumMonths(f.Context()); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.usage.SumMonths(f.Context()))
 }
 
 // addresses lists the usage of October by address, from whatever stands ready.
@@ -36,9 +35,7 @@ func (f *usageFleet) addresses() (list string) {
 		list += fmt.Sprintf("%s %d %s, ", a.IPAddress, a.Total(), a.LastSeen.UTC().Format("02 15:04"))
 		return nil
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	return list
 }
 
@@ -123,12 +120,8 @@ func TestABookingEndsARunThatAddsUpItsMonth(t *testing.T) {
 	go func() { ended <- f.usage.SumMonths(t.Context()) }()
 	f.awaitLock("ip_months")
 	f.record(addressed("b", 2, 1, 11))
-	if err := held.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, held.Commit())
+	fatal.If(t, <-ended)
 	if got, want := f.addresses(), "10.0.0.1 111 02 00:01, "; got != want || f.int(countReady) != 0 {
 		t.Errorf("%s, not %s", got, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func (f *usageFleet) bytesOfGroup(group int) int64 {
@@ -30,9 +31,7 @@ func TestUsageFollowsMembershipsThatBecomeKnownLater(t *testing.T) {
 	if err != nil || answers[0].Err != nil || answers[1].Err != nil {
 		t.Fatal(answers, err)
 	}
-	if err := f.usage.ReconcileAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.usage.ReconcileAll(t.Context()))
 	if one, two := f.bytesOfGroup(1), f.bytesOfGroup(2); one != 110 || two != 550 {
 		t.Errorf("the groups have %d and %d bytes", one, two)
 	}
@@ -48,9 +47,7 @@ func TestAnotherBillingDayMovesUsageToItsPeriods(t *testing.T) {
 	boundary := time.Date(2026, 11, 14, 18, 30, 0, 0, time.UTC) // midnight of the 15th in India
 	f.record(usageOf("s1", "before", boundary.Add(-time.Second)), usageOf("s1", "after", boundary))
 	company, err := companies.New(f.pool).Find(t.Context(), f.scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	company.BillingDay, company.TimeZone = 15, "Asia/Kolkata"
 	if answers, err := db.NewImporter(f.pool).Companies(t.Context(), nil, []*domain.Company{company}); err != nil || answers[0].Err != nil {
 		t.Fatal(answers, err)
@@ -104,15 +101,9 @@ func TestAMoveThatComesWhileOthersAreReconciledIsReconciledToo(t *testing.T) {
 	f.waitForWaiting(1)
 	go func() { defer close(moved); move("s4") }()
 	f.waitForWaiting(2)
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, tx.Rollback())
 	<-moved
-	if err := <-reconciled; err != nil {
-		t.Fatal(err)
-	}
-	if err := f.usage.ReconcileAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, <-reconciled)
+	fatal.If(t, f.usage.ReconcileAll(t.Context()))
 	f.mustAgree()
 }

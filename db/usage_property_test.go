@@ -17,6 +17,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // usageGen draws records of the fleet with few ids, sessions and hours, so that
@@ -117,9 +118,7 @@ func TestTotalsEqualTheLedgerUnderConcurrentWriters(t *testing.T) {
 			})
 		}
 		writers.Go(func() error { return f.usage.SumMonths(t.Context()) })
-		if err := writers.Wait(); err != nil {
-			rt.Fatal(err)
-		}
+		fatal.If(rt, writers.Wait())
 		model.check(rt, f)
 		f.mustAgree()
 	})
@@ -208,9 +207,7 @@ func TestSinglesShareTransactions(t *testing.T) {
 			return nil
 		})
 	}
-	if err := writers.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, writers.Wait())
 	if n := f.int(`SELECT count(*) FROM usage_records WHERE company_id = $1`); n != 250 {
 		t.Errorf("%d records", n)
 	}

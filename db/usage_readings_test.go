@@ -12,6 +12,7 @@ import (
 
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // readingOf is a cumulative record of a session that began at a time.
@@ -152,9 +153,7 @@ func (f *usageFleet) writeBeside(records []domain.UsageRecord, instances int) {
 			return nil
 		})
 	}
-	if err := writers.Wait(); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, writers.Wait())
 }
 
 func TestASubscriberIsFoundByIMSIAndThenByMSISDN(t *testing.T) {
@@ -210,9 +209,7 @@ func TestADifferenceIsSpreadOverItsHours(t *testing.T) {
 			}
 		}
 		var hours []struct{ Hour, Bytes int64 }
-		if err := f.pool.Select(&hours, `SELECT extract(epoch FROM hour)::bigint / 3600 AS hour, sum(mobile_originated)::bigint AS bytes FROM company_hours WHERE company_id = $1 GROUP BY hour HAVING sum(mobile_originated) > 0`, f.scope.Company); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.pool.Select(&hours, `SELECT extract(epoch FROM hour)::bigint / 3600 AS hour, sum(mobile_originated)::bigint AS bytes FROM company_hours WHERE company_id = $1 GROUP BY hour HAVING sum(mobile_originated) > 0`, f.scope.Company))
 		for _, h := range hours {
 			if want[h.Hour] != h.Bytes {
 				t.Errorf("seed %d: hour %d has %d bytes, not %d", seed, h.Hour, h.Bytes, want[h.Hour])
@@ -248,9 +245,7 @@ func TestADifferenceIsARecordWithAnID(t *testing.T) {
 	f := newUsageFleet(t, 2)
 	f.record(readingOf("s1", "a", usageNow.Add(-time.Hour), 10, 5, 7))
 	var r domain.UsageRecord
-	if err := f.pool.Get(&r, `SELECT record_id, source, session_id, sequence, started_at, ended_at, mobile_originated, mobile_terminated, protocol FROM usage_records`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.pool.Get(&r, `SELECT record_id, source, session_id, sequence, started_at, ended_at, mobile_originated, mobile_terminated, protocol FROM usage_records`))
 	r.PhysicalID = "s1"
 	if got := f.statuses(r); got != "duplicate" {
 		t.Errorf("%s: %+v", got, r)

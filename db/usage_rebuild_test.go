@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"simgraph/db/usage"
+	"simgraph/internal/fatal"
 )
 
 // spoil makes totals of each month wrong and returns how many.
@@ -90,9 +91,7 @@ func TestARestoredDatabaseForgetsTheRebuildOfAnother(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
 	f.pool.MustExec(`INSERT INTO usage_rebuilds VALUES ($1, $2, 0)`, f.scope.Company, usageNow)
-	if err := usage.ForgetRebuilds(t.Context(), f.pool); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, usage.ForgetRebuilds(t.Context(), f.pool))
 	if reached, err := f.usage.Interrupted(t.Context(), f.scope.Company); err != nil || !reached.IsZero() {
 		t.Errorf("it is interrupted at %v: %v", reached, err)
 	}

@@ -15,15 +15,14 @@ import (
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // importMemberships stores lines of a bundle.
 func (f *usageFleet) importMemberships(lines ...domain.Membership) {
 	f.Helper()
 	answers, err := db.NewImporter(f.pool).Memberships(f.Context(), f.scope, lines)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	for _, a := range answers {
 		if a.Err != nil {
 			f.Fatal(a.Err)
@@ -33,9 +32,7 @@ func (f *usageFleet) importMemberships(lines ...domain.Membership) {
 
 func (f *usageFleet) reconcile() {
 	f.Helper()
-	if err := f.usage.Reconcile(f.Context(), []domain.CompanyID{f.scope.Company}); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.usage.Reconcile(f.Context(), []domain.CompanyID{f.scope.Company}))
 	if n := f.int(`SELECT count(*) FROM company_moves WHERE company_id = $1`); n != 0 {
 		f.Fatal("the company is still marked")
 	}
@@ -45,9 +42,7 @@ func (f *usageFleet) reconcile() {
 func (f *usageFleet) bill(day int, zone string) {
 	f.Helper()
 	company, err := companies.New(f.pool).Find(f.Context(), f.scope)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	company.BillingDay, company.TimeZone = day, zone
 	if answers, err := db.NewImporter(f.pool).Companies(f.Context(), nil, []*domain.Company{company}); err != nil || answers[0].Err != nil {
 		f.Fatal(answers, err)
@@ -151,9 +146,7 @@ func TestACompanyIsReconciledWithoutTheOthers(t *testing.T) {
 	if one, two := own.bytesOfGroup(2), other.bytesOfGroup(2); one != 110 || two != 0 {
 		t.Errorf("moved were %d bytes of the own company and %d of the other", one, two)
 	}
-	if err := own.usage.ReconcileAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, own.usage.ReconcileAll(t.Context()))
 	if bytes := other.bytesOfGroup(2); bytes != 110 {
 		t.Errorf("moved were %d bytes of the other company", bytes)
 	}
@@ -183,12 +176,8 @@ func TestAnImportAndTheWorkerMoveUsageOnce(t *testing.T) {
 	both.Go(func() error { return f.usage.ReconcileAll(t.Context()) })
 	both.Go(func() error { return f.usage.Reconcile(t.Context(), []domain.CompanyID{f.scope.Company}) })
 	f.waitForWaiting(2)
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	if err := both.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, tx.Rollback())
+	fatal.If(t, both.Wait())
 	if n := f.int(`SELECT count(*) FROM parts WHERE company_id = $1`); n != 1 {
 		t.Errorf("usage was moved %d times", n)
 	}
@@ -226,9 +215,7 @@ func TestAMoveThatWasInterruptedGoesOn(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Fatal("the interrupted part did not fail")
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, tx.Rollback())
 	if n := f.int(`SELECT count(*) FROM subscriber_moves WHERE company_id = $1`); n == 0 || n == 80 {
 		t.Errorf("%d subscribers are marked after the first of two parts", n)
 	}
@@ -246,9 +233,7 @@ func TestAMarkOfTheVersionBeforeIsReconciled(t *testing.T) {
 	since := usageNow.AddDate(0, 0, -5)
 	f.join("s1", since, 2)
 	f.pool.MustExec(`INSERT INTO usage_moves VALUES ($1, $2)`, f.scope.Company, since)
-	if err := f.usage.ReconcileAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.usage.ReconcileAll(t.Context()))
 	if n := f.int(`SELECT count(*) FROM usage_moves WHERE company_id = $1`); n != 0 {
 		t.Error("the company is still marked")
 	}
@@ -266,24 +251,16 @@ func TestAnAlertWhoseUsageMovedAwayHasOneStatus(t *testing.T) {
 	f.usage = usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	alerts := db.NewVolumeAlerts(f.pool, clock)
 	alert, err := alerts.Create(t.Context(), f.scope, domain.AlertSpec{RuleType: domain.RuleGroup, Target: "1", LowerThreshold: 100, UpperThreshold: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	mustBe := func(status domain.AlertStatus, usage int64, reason domain.AlertReason, firings int64) {
 		t.Helper()
 		ids := []int64{alert.AlertID}
 		exceeded, err := alerts.Fired(t.Context(), f.scope, ids)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		subjects, err := alerts.SubjectsOf(t.Context(), f.scope, ids, domain.Page{Limit: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		explained, err := alerts.Explain(t.Context(), f.scope, alert.AlertID, domain.AlertSubject{GroupID: new(int64(1))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		state := subjects[alert.AlertID][0]
 		if of := domain.StatusOf(exceeded[alert.AlertID] > 0); of != status || state.Status() != status || explained.State.Status() != status ||
 			explained.Lower.State.Status != status || explained.Lower.Reason != reason || state.Usage != usage {

@@ -8,6 +8,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // Usage by source is read from the ledger, of which a month is read once, however many
@@ -16,9 +17,7 @@ func TestTheLedgerIsReadOnceForTheSourcesOfAGroup(t *testing.T) {
 	dbtest.WithoutCitus(t, "counters of PostgreSQL")
 	t.Parallel()
 	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{MaxConns: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	f := newUsageFleetOn(t, pool, "acme", 600)
 	from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
@@ -34,9 +33,7 @@ func TestTheLedgerIsReadOnceForTheSourcesOfAGroup(t *testing.T) {
 	pool.MustExec(`ANALYZE`)
 	reads := func() (n int) {
 		pool.MustExec(`SELECT pg_stat_force_next_flush()`)
-		if err := pool.Get(&n, `SELECT sum(seq_scan + coalesce(idx_scan, 0)) FROM pg_stat_user_tables WHERE relname ~ '^usage_records_'`); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.Get(&n, `SELECT sum(seq_scan + coalesce(idx_scan, 0)) FROM pg_stat_user_tables WHERE relname ~ '^usage_records_'`))
 		return n
 	}
 	before := reads()

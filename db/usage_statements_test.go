@@ -14,6 +14,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // newWatchedFleet is a fleet with alerts that are evaluated, on one connection that
@@ -21,9 +22,7 @@ import (
 func newWatchedFleet(t *testing.T) (*usageFleet, *atomic.Int64) {
 	statements := new(atomic.Int64)
 	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{MaxConns: 1, Observe: func(context.Context, string) { statements.Add(1) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	f := newUsageFleetOn(t, pool, "acme", 3)
 	now := func() time.Time { return usageNow }
@@ -82,9 +81,7 @@ func TestTheStatementsOfARecordKeepTheirPlans(t *testing.T) {
 	}
 	kept, err := pg.SelectAll[plans](t.Context(), f.pool, `SELECT statement, generic_plans AS generic, custom_plans AS made
 FROM pg_prepared_statements WHERE generic_plans + custom_plans >= 10`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if len(kept) != 4 {
 		t.Errorf("%d statements ran often, want 4", len(kept))
 	}
@@ -115,16 +112,10 @@ func TestARecordIsBookedByWhatChangedWhileItWaited(t *testing.T) {
 		booked <- err
 	}()
 	f.awaitLock("usage_ids")
-	if err := change.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-booked; err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, change.Commit())
+	fatal.If(t, <-booked)
 	billing, err := domain.NewBilling(17, "Asia/Tokyo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	start := billing.PeriodAt(started).Start
 	if n := f.int(`SELECT count(*) FROM subscriber_periods WHERE company_id = $1 AND period_start = $2 AND mobile_originated = 10`, start); n != 1 {
 		t.Errorf("%d totals in the period from %v, want 1", n, start)
@@ -139,10 +130,7 @@ func (f *usageFleet) awaitLock(table string) {
 	f.Helper()
 	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(5 * time.Millisecond) {
 		var waiting []string
-		err := f.pool.Select(&waiting, `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
-		if err != nil {
-			f.Fatal(err)
-		}
+		fatal.If(f, f.pool.Select(&waiting, `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
 		if len(waiting) > 0 && strings.Contains(waiting[0], table) {
 			return
 		}

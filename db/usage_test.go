@@ -13,6 +13,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // usageNow is when the tests of usage happen.
@@ -43,9 +44,7 @@ func newUsageFleet(t *testing.T, subscribers int) *usageFleet {
 func newUsageFleetOn(t *testing.T, pool *sqlx.DB, company string, subscribers int) *usageFleet {
 	f := &usageFleet{T: t, pool: pool, keys: map[string]int64{}}
 	f.usage = usage.New(f.pool, nil, usage.Options{Now: func() time.Time { return usageNow }})
-	if err := f.pool.Get(&f.scope.Company, seedFleet, company); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.pool.Get(&f.scope.Company, seedFleet, company))
 	f.pool.MustExec(`INSERT INTO operators VALUES ('23415', 'One') ON CONFLICT DO NOTHING`)
 	f.pool.MustExec(`INSERT INTO tariffs VALUES ($1, 'IoT', 100, 'GBP')`, f.scope.Company)
 	f.pool.MustExec(`INSERT INTO groups (company_id, group_id, name) VALUES ($1, 1, 'One'), ($1, 2, 'Two')`, f.scope.Company)
@@ -64,9 +63,7 @@ INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nic
   expiry_date, contract_length, is_barred, is_active, group_id, subscriber_type, is_transferring, is_online)
 VALUES ($1, 'cellular', $2, 'n-' || $2, '', '', '23415', 'IoT', '2026-01-01', '2030-01-01', 12, false, true, nullif($3, 0), 'physical', false, false)
 RETURNING key`, f.scope.Company, physicalID, group)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	f.keys[physicalID] = key
 	f.join(physicalID, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), group)
 }
@@ -79,9 +76,7 @@ func (f *usageFleet) join(physicalID string, since time.Time, group int) {
 func (f *usageFleet) record(records ...domain.UsageRecord) []domain.Recorded {
 	f.Helper()
 	results, err := f.usage.Record(f.Context(), f.scope, records)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	return results
 }
 
@@ -97,9 +92,7 @@ func (f *usageFleet) statuses(records ...domain.UsageRecord) string {
 // int reads one number; $1 is the company.
 func (f *usageFleet) int(sql string, args ...any) (n int64) {
 	f.Helper()
-	if err := f.pool.Get(&n, sql, append([]any{f.scope.Company}, args...)...); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.pool.Get(&n, sql, append([]any{f.scope.Company}, args...)...))
 	return n
 }
 
@@ -107,9 +100,7 @@ func (f *usageFleet) int(sql string, args ...any) (n int64) {
 func (f *usageFleet) mustAgree() {
 	f.Helper()
 	differences, n, err := f.usage.Rebuild(f.Context(), f.scope)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	for _, d := range differences {
 		f.Errorf("%s %s: stored %s, derived %s", d.Total, d.Key, d.Stored, d.Derived)
 	}
@@ -259,9 +250,7 @@ func TestQuarantinedUsageIsBookedWhenItsSubscriberAppears(t *testing.T) {
 		t.Fatal(got)
 	}
 	f.add("late", 1)
-	if err := f.usage.ReconcileAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.usage.ReconcileAll(t.Context()))
 	current, err := f.usage.CurrentOf(t.Context(), f.scope, time.Date(usageNow.Year(), usageNow.Month(), 1, 0, 0, 0, 0, time.UTC), []int64{f.keys["late"], f.keys["s0"]})
 	if err != nil || len(current) != 1 || current[f.keys["late"]] != 110 {
 		t.Errorf("%v, %v", current, err)

@@ -8,6 +8,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 // Network elements that make up names get no more than so many watermarks. What has been
@@ -31,9 +32,7 @@ SELECT $1, 'gone', 'g' || n, $4, $4 FROM generate_series($2::bigint, $3) AS n`, 
 	}
 	before := now.Add(-condition.SourceSilence - condition.Abandoned)
 	prune := func() {
-		if err := f.usage.PruneWatermarks(t.Context(), before); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.usage.PruneWatermarks(t.Context(), before))
 	}
 	report("one")
 	here := f.int(`SELECT count(*) FROM feed_watermarks WHERE company_id = $1`)
@@ -79,14 +78,10 @@ func TestTheLagOfANetworkElementIsTheLeastOfAnHour(t *testing.T) {
 		r.Record.SessionID, r.Record.EndedAt = fmt.Sprint("nas/", i), f.now.Add(-step.lag)
 		r.Record.StartedAt = r.Record.EndedAt
 		f.account(r)
-		if err := f.feed.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.feed.Flush(t.Context()))
 		got := "none"
 		found, err := feed.NewState(f.pool).Elements(t.Context(), f.scope, domain.Listing{Page: domain.Page{Limit: 10}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, e := range found.Items {
 			if e.NAS == "nas" && e.LagSeconds != nil {
 				got = fmt.Sprint(*e.LagSeconds)

@@ -15,6 +15,7 @@ import (
 	"simgraph/domain/query"
 	"simgraph/domain/retention"
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -28,7 +29,7 @@ func addHook(t *testing.T, store *hooks.Store, scope domain.Scope, filter webhoo
 		filter.EventTypes = []webhook.EventType{webhook.AlertFired, webhook.SubscriberChanged}
 	}
 	created, _, err := store.Create(t.Context(), scope, webhook.Spec{Name: "hook", URL: "https://example.com/hook", Format: webhook.CloudEvents, Filter: filter})
-	try(t, err)
+	fatal.If(t, err)
 	return created
 }
 
@@ -36,7 +37,7 @@ func addHook(t *testing.T, store *hooks.Store, scope domain.Scope, filter webhoo
 func equal(t *testing.T, fields query.Fields, name string, value any) query.Expr {
 	t.Helper()
 	expr, err := query.Compare(fields, name, query.Eq, value)
-	try(t, err)
+	fatal.If(t, err)
 	return expr
 }
 
@@ -44,10 +45,10 @@ func equal(t *testing.T, fields query.Fields, name string, value any) query.Expr
 func sent(t *testing.T, store *hooks.Store, id int64) (lines []string) {
 	t.Helper()
 	slice, err := store.Deliveries(t.Context(), domain.Whole(1), domain.Listing{Filter: equal(t, webhook.DeliveryFields, "webhookId", id), Page: domain.Page{Limit: 100}})
-	try(t, err)
+	fatal.If(t, err)
 	for _, of := range slices.Backward(slice.Items) {
 		event, err := webhook.ParseEvent([]byte(of.Payload))
-		try(t, err)
+		fatal.If(t, err)
 		var data struct {
 			AlertID     int64
 			PhysicalID  string
@@ -55,7 +56,7 @@ func sent(t *testing.T, store *hooks.Store, id int64) (lines []string) {
 			GroupID     int64
 			Usage       int64
 		}
-		try(t, json.Unmarshal(event.Data, &data))
+		fatal.If(t, json.Unmarshal(event.Data, &data))
 		if event.Type == webhook.AlertFired {
 			lines = append(lines, fmt.Sprintf("fired %s in %d at %d", data.PhysicalID, data.GroupID, data.Usage))
 		} else {
@@ -70,21 +71,21 @@ func TestEventsAreQueuedForTheWebhooksThatWantThem(t *testing.T) {
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	store, tags := hooksOf(f, "k"), db.NewTags(f.pool)
 	_, err := tags.Attach(t.Context(), f.whole(), "fleet", []string{"p5"})
-	try(t, err)
+	fatal.If(t, err)
 	all := addHook(t, store, f.whole(), webhook.Filter{})
 	boats := addHook(t, store, f.whole(), webhook.Filter{GroupIDs: []int64{boats}})
 	tagged := addHook(t, store, f.whole(), webhook.Filter{TagNames: []string{"fleet"}})
 	alerts := addHook(t, store, f.whole(), webhook.Filter{EventTypes: []webhook.EventType{webhook.AlertFired}})
 	off := addHook(t, store, f.whole(), webhook.Filter{})
 	_, err = store.Switch(t.Context(), f.whole(), off.WebhookID, false)
-	try(t, err)
+	fatal.If(t, err)
 	f.create(domain.RuleCompany, "", 100, 1000)
 	f.use(1, 101, f.now)
 	f.use(5, 102, f.now)
 	_, err = db.NewSubscribers(f.pool).EditNickname(t.Context(), f.whole(), "p1", "van one")
-	try(t, err)
+	fatal.If(t, err)
 	_, err = tags.Attach(t.Context(), f.whole(), "fleet", []string{"p6", "p1"})
-	try(t, err)
+	fatal.If(t, err)
 	sameLines(t, sent(t, store, all.WebhookID), "fired p1 in 12 at 101", "fired p5 in 13 at 102", "changed p1", "changed p1 p6")
 	sameLines(t, sent(t, store, boats.WebhookID), "fired p5 in 13 at 102", "changed p6")
 	sameLines(t, sent(t, store, tagged.WebhookID), "fired p5 in 13 at 102", "changed p1 p6")
@@ -104,10 +105,10 @@ func TestChangesOfNetworkStateAndImportsReachWebhooks(t *testing.T) {
 	}
 	tx := f.pool.MustBeginTx(t.Context(), nil)
 	defer tx.Rollback()
-	try(t, db.NewAlertEvaluator(time.Now).StateChanged(t.Context(), tx, 1, keys))
-	try(t, tx.Commit())
+	fatal.If(t, db.NewAlertEvaluator(time.Now).StateChanged(t.Context(), tx, 1, keys))
+	fatal.If(t, tx.Commit())
 	n, err := store.CountDeliveries(t.Context(), f.whole(), domain.Listing{Filter: equal(t, webhook.DeliveryFields, "webhookId", all.WebhookID)})
-	try(t, err)
+	fatal.If(t, err)
 	if n != 2 {
 		t.Errorf("150 subscribers are %d messages, want 2", n)
 	}
@@ -120,8 +121,8 @@ func TestMessagesStandAndFallWithWhatTheyReport(t *testing.T) {
 	store := hooksOf(f, "k")
 	all := addHook(t, store, f.whole(), webhook.Filter{})
 	tx := f.pool.MustBeginTx(t.Context(), nil)
-	try(t, hooks.NamedChanged(t.Context(), tx, 1, []string{"p1"}))
-	try(t, tx.Rollback())
+	fatal.If(t, hooks.NamedChanged(t.Context(), tx, 1, []string{"p1"}))
+	fatal.If(t, tx.Rollback())
 	sameLines(t, sent(t, store, all.WebhookID))
 }
 
@@ -139,14 +140,14 @@ func TestWebhooksOfUsersOfGroupsAreTheirs(t *testing.T) {
 	f.use(5, 101, f.now)
 	changed := func() {
 		tx := f.pool.MustBeginTx(t.Context(), nil)
-		try(t, hooks.NamedChanged(t.Context(), tx, 1, []string{"p1", "p5", "p9"}))
-		try(t, tx.Commit())
+		fatal.If(t, hooks.NamedChanged(t.Context(), tx, 1, []string{"p1", "p5", "p9"}))
+		fatal.If(t, tx.Commit())
 	}
 	changed()
 	sameLines(t, sent(t, store, mine.WebhookID), "fired p1 in 12 at 101", "changed p1")
 	f.pool.MustExec(`UPDATE users SET disabled = true WHERE user_id = 7`)
 	attempts, err := store.Claim(t.Context(), 1, 100, time.Minute)
-	try(t, err)
+	fatal.If(t, err)
 	if len(attempts) == 0 || slices.ContainsFunc(attempts, func(of *webhook.Attempt) bool { return of.WebhookID == mine.WebhookID }) {
 		t.Errorf("claimed %d messages, maybe of a user who is disabled", len(attempts))
 	}
@@ -155,7 +156,7 @@ func TestWebhooksOfUsersOfGroupsAreTheirs(t *testing.T) {
 	for scope, want := range map[string]int{"vans": 1, "boats": 0, "both": 1, "whole": 2} {
 		of := map[string]domain.Scope{"vans": only(vans), "boats": only(boats), "both": only(vans, boats), "whole": f.whole()}[scope]
 		n, err := store.Count(t.Context(), of, domain.Listing{})
-		try(t, err)
+		fatal.If(t, err)
 		if n != want {
 			t.Errorf("%s see %d webhooks, want %d", scope, n, want)
 		}
@@ -171,11 +172,11 @@ func TestAReplayKeepsTheID(t *testing.T) {
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.whole(), webhook.Filter{})
 	test, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
-	try(t, err)
+	fatal.If(t, err)
 	claim := func(want int) []*webhook.Attempt {
 		t.Helper()
 		attempts, err := store.Claim(t.Context(), 1, 10, time.Minute)
-		try(t, err)
+		fatal.If(t, err)
 		if len(attempts) != want {
 			t.Fatalf("claimed %d, want %d", len(attempts), want)
 		}
@@ -189,15 +190,15 @@ func TestAReplayKeepsTheID(t *testing.T) {
 		t.Errorf("%+v", attempts[0])
 	}
 	result, _, err := store.Finish(t.Context(), attempts[0], webhook.Answer{Status: 200, Body: "ok"})
-	try(t, err)
+	fatal.If(t, err)
 	if result != webhook.ResultDelivered {
 		t.Error(result)
 	}
 	claim(0)
 	_, _, err = store.Rotate(t.Context(), f.whole(), hook.WebhookID)
-	try(t, err)
+	fatal.If(t, err)
 	replayed, err := store.Replay(t.Context(), f.whole(), test.DeliveryID)
-	try(t, err)
+	fatal.If(t, err)
 	if replayed.State != domain.DeliveryQueued || replayed.Attempts != 0 {
 		t.Errorf("%+v", replayed)
 	}
@@ -206,9 +207,9 @@ func TestAReplayKeepsTheID(t *testing.T) {
 		t.Errorf("%+v", attempts[0])
 	}
 	_, _, err = store.Finish(t.Context(), attempts[0], webhook.Answer{Status: 204})
-	try(t, err)
+	fatal.If(t, err)
 	n, err := store.ReplaySince(t.Context(), f.whole(), hook.WebhookID, f.now.Add(-time.Hour))
-	try(t, err)
+	fatal.If(t, err)
 	if n != 1 {
 		t.Errorf("replayed %d", n)
 	}
@@ -231,33 +232,33 @@ func TestAtMostFourRequestsRunAtOnceAndOneWhereItFails(t *testing.T) {
 	hook := addHook(t, store, f.whole(), webhook.Filter{})
 	for range 10 {
 		_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
-		try(t, err)
+		fatal.If(t, err)
 	}
 	claimed, err := store.Claim(t.Context(), 1, 100, time.Minute)
-	try(t, err)
+	fatal.If(t, err)
 	more, err := store.Claim(t.Context(), 1, 100, time.Minute)
-	try(t, err)
+	fatal.If(t, err)
 	if len(claimed) != 4 || len(more) != 0 {
 		t.Errorf("claimed %d and %d", len(claimed), len(more))
 	}
 	for _, of := range claimed {
 		_, _, err := store.Finish(t.Context(), of, webhook.Answer{Status: 500})
-		try(t, err)
+		fatal.If(t, err)
 	}
 	if claimed, err = store.Claim(t.Context(), 1, 100, time.Minute); err != nil || len(claimed) != 1 {
 		t.Fatalf("claimed %d of an endpoint that fails, %v", len(claimed), err)
 	}
 	_, _, err = store.Finish(t.Context(), claimed[0], webhook.Answer{Status: 429, RetryAfter: "3600"})
-	try(t, err)
+	fatal.If(t, err)
 	if pending, err := store.Pending(t.Context()); err != nil || len(pending) != 0 {
 		t.Errorf("an endpoint that wants no requests is due: %v, %v", pending, err)
 	}
 	for _, status := range []int{502, 200} { // of requests that ran meanwhile
 		_, _, err = store.Finish(t.Context(), claimed[0], webhook.Answer{Status: status})
-		try(t, err)
+		fatal.If(t, err)
 	}
 	found, err := store.FindMany(t.Context(), f.whole(), []int64{hook.WebhookID})
-	try(t, err)
+	fatal.If(t, err)
 	if of := found[hook.WebhookID]; of.FailingSince != nil || of.PausedUntil == nil || of.PausedUntil.Sub(f.now) != time.Hour {
 		t.Errorf("%+v", of)
 	}
@@ -271,7 +272,7 @@ func TestEveryFieldOfAWebhookCanBeEditedByItself(t *testing.T) {
 	edit := func(of webhook.Edit) *webhook.Endpoint {
 		t.Helper()
 		edited, err := store.Edit(t.Context(), f.whole(), hook.WebhookID, of)
-		try(t, err)
+		fatal.If(t, err)
 		return edited
 	}
 	edit(webhook.Edit{Name: new("other")})
@@ -286,7 +287,7 @@ func TestEveryFieldOfAWebhookCanBeEditedByItself(t *testing.T) {
 		`other https://example.com/other slack [alert.fired] [1] [2 3] ["a" "b"]`)
 	edit(webhook.Edit{Name: new("other"), TagNames: &[]string{"a", "b"}})
 	var edits int
-	try(t, f.pool.Get(&edits, `SELECT count(*) FROM audit_log WHERE action = 'webhook.edit'`))
+	fatal.If(t, f.pool.Get(&edits, `SELECT count(*) FROM audit_log WHERE action = 'webhook.edit'`))
 	same(t, edits, 8)
 }
 
@@ -297,7 +298,7 @@ func TestWorkersThatClaimTogetherKeepTheBoundOfAnEndpoint(t *testing.T) {
 	hook := addHook(t, store, f.whole(), webhook.Filter{})
 	for range webhook.TestsPerHour {
 		_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
-		try(t, err)
+		fatal.If(t, err)
 	}
 	for round := range 30 {
 		var claiming sync.WaitGroup
@@ -322,22 +323,22 @@ func TestAnEndpointThatFailsForFiveDaysIsDisabled(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	_, err := f.recipients.Create(t.Context(), f.whole(), "ops@acme.example", domain.Choice{})
-	try(t, err)
+	fatal.If(t, err)
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.whole(), webhook.Filter{})
 	fail := func() (webhook.Result, webhook.DisabledReason) {
 		t.Helper()
 		attempts, err := store.Claim(t.Context(), 1, 1, time.Minute)
-		try(t, err)
+		fatal.If(t, err)
 		if len(attempts) != 1 {
 			t.Fatalf("claimed %d", len(attempts))
 		}
 		result, disabled, err := store.Finish(t.Context(), attempts[0], webhook.Answer{Status: 500, Error: "the answer was 500"})
-		try(t, err)
+		fatal.If(t, err)
 		return result, disabled
 	}
 	_, err = store.SendTest(t.Context(), f.whole(), hook.WebhookID)
-	try(t, err)
+	fatal.If(t, err)
 	for attempt := 1; attempt <= 10; attempt++ {
 		result, disabled := fail()
 		if disabled != "" || (result == webhook.ResultFailed) != (attempt == 10) {
@@ -346,21 +347,21 @@ func TestAnEndpointThatFailsForFiveDaysIsDisabled(t *testing.T) {
 		f.now = f.now.Add([]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 17 * time.Hour, 24 * time.Hour, 29 * time.Hour, 0}[attempt-1])
 	}
 	dead, err := store.CountDeliveries(t.Context(), f.whole(), domain.Listing{Filter: equal(t, webhook.DeliveryFields, "state", string(domain.DeliveryFailed))})
-	try(t, err)
+	fatal.If(t, err)
 	same(t, dead, 1)
 	f.now = f.now.Add(webhook.FailingSpan)
 	_, err = store.SendTest(t.Context(), f.whole(), hook.WebhookID)
-	try(t, err)
+	fatal.If(t, err)
 	if _, disabled := fail(); disabled != webhook.Failing {
 		t.Errorf("disabled %q", disabled)
 	}
 	found, err := store.FindMany(t.Context(), f.whole(), []int64{hook.WebhookID})
-	try(t, err)
+	fatal.If(t, err)
 	if of := found[hook.WebhookID]; of.DisabledAt == nil || *of.DisabledReason != webhook.Failing {
 		t.Errorf("%+v", of)
 	}
 	mails, err := f.outbox.Claim(t.Context(), 1, domain.Digest{Wait: time.Second, HourlyCap: 1, MaxEntries: 1}, 10, time.Minute)
-	try(t, err)
+	fatal.If(t, err)
 	if len(mails) != 1 || mails[0].Kind != domain.MailWebhook || !strings.Contains(mails[0].Note, "was disabled") {
 		t.Errorf("%+v", mails)
 	}
@@ -372,11 +373,11 @@ func TestGoneDisablesAtOnceAndACompanyHas20Webhooks(t *testing.T) {
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.whole(), webhook.Filter{})
 	_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
-	try(t, err)
+	fatal.If(t, err)
 	attempts, err := store.Claim(t.Context(), 1, 1, time.Minute)
-	try(t, err)
+	fatal.If(t, err)
 	result, disabled, err := store.Finish(t.Context(), attempts[0], webhook.Answer{Status: 410})
-	try(t, err)
+	fatal.If(t, err)
 	if result != webhook.ResultFailed || disabled != webhook.Gone {
 		t.Errorf("%s %s", result, disabled)
 	}
@@ -400,11 +401,11 @@ func TestOldMessagesArePruned(t *testing.T) {
 	hook := addHook(t, store, f.whole(), webhook.Filter{})
 	for range 2 {
 		_, err := store.SendTest(t.Context(), f.whole(), hook.WebhookID)
-		try(t, err)
+		fatal.If(t, err)
 		f.now = f.now.Add(24 * time.Hour)
 	}
 	n, err := store.Prune(t.Context(), expired(t, retention.Messages, 30, f.now.Add(-36*time.Hour).AddDate(0, 0, 30)))
-	try(t, err)
+	fatal.If(t, err)
 	same(t, n, 1)
 }
 
@@ -414,7 +415,7 @@ func TestAnotherKeyOpensNoSecret(t *testing.T) {
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
 	hook := addHook(t, hooksOf(f, "k"), f.whole(), webhook.Filter{})
 	_, err := hooksOf(f, "k").SendTest(t.Context(), f.whole(), hook.WebhookID)
-	try(t, err)
+	fatal.If(t, err)
 	if attempts, err := hooksOf(f, "x").Claim(t.Context(), 1, 10, time.Minute); err == nil || len(attempts) > 0 {
 		t.Errorf("%v %v", attempts, err)
 	}

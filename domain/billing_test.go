@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestPeriods(t *testing.T) {
@@ -33,9 +34,7 @@ func TestPeriods(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			billing, err := domain.NewBilling(c.day, c.zone)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			got := billing.PeriodAt(instant(t, c.at))
 			if !got.Start.Equal(instant(t, c.start)) || !got.End.Equal(instant(t, c.end)) {
 				t.Fatalf("got %v to %v", got.Start, got.End)
@@ -47,9 +46,7 @@ func TestPeriods(t *testing.T) {
 func instant(t *testing.T, text string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return at
 }
 
@@ -59,9 +56,7 @@ func TestPeriodsTile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zone := rapid.SampledFrom([]string{"UTC", "Europe/London", "America/New_York", "Asia/Kolkata", "Pacific/Apia", "America/Santiago", "Africa/Cairo"}).Draw(t, "zone")
 		billing, err := domain.NewBilling(rapid.IntRange(1, 31).Draw(t, "day"), zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		at := time.Unix(rapid.Int64Range(0, 4_000_000_000).Draw(t, "at"), 0)
 		period := billing.PeriodAt(at)
 		if at.Before(period.Start) || !at.Before(period.End) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // groupAt is the slow way to the group at a time: the last membership that has
@@ -69,9 +70,7 @@ type bookedRecord struct {
 func newBookingCase(t *testing.T, random *rand.Rand) bookingCase {
 	zones := []string{"UTC", "Europe/London", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia"}
 	billing, err := domain.NewBilling(1+random.IntN(31), zones[random.IntN(len(zones))])
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	began := time.Date(2026, 2, 25, 0, 0, 0, 0, time.UTC)
 	within := func() time.Time { return began.Add(time.Duration(random.Int64N(int64(40 * 24 * time.Hour)))) }
 	c := bookingCase{billing: billing, groups: map[int64]domain.GroupHistory{}}
@@ -256,9 +255,7 @@ func TestASessionBeginsWithItsRecordZeroOrElseTheEarliest(t *testing.T) {
 func TestSessionsCountInTheHourInWhichTheyBegan(t *testing.T) {
 	t.Parallel()
 	billing, err := domain.NewBilling(1, "UTC")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	noon := time.Date(2026, 3, 1, 12, 59, 59, 0, time.UTC)
 	hour := noon.Unix() / 3600
 	b := domain.NewBooking(billing, map[int64]domain.GroupHistory{1: {{Group: 7}}})
@@ -332,9 +329,7 @@ func TestTheHoursOfAPeriodAreThePeriod(t *testing.T) {
 func TestHoursBeforeTheLedgerCountForThePeriodInWhichTheyBegin(t *testing.T) {
 	t.Parallel()
 	billing, err := domain.NewBilling(1, "Asia/Kathmandu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	p := billing.PeriodAt(time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC))
 	h, next := domain.HoursOf(p, p.End.AddDate(0, 1, 0)), domain.HoursOf(billing.PeriodAt(p.End), p.End.AddDate(0, 1, 0))
 	if len(h.Edges) != 0 || !h.From.After(p.Start) || !h.Until.After(p.End) || !next.From.Equal(h.Until) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // A shell must read what a stranger or a customer named as words, and run nothing of it.
@@ -31,8 +32,6 @@ func TestCommandsThatAdmitAreReadAsWords(t *testing.T) {
 func shellWords(t *testing.T, command string) []string {
 	t.Helper()
 	out, err := exec.Command("sh", "-c", "printf '%s\\0' "+command).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }

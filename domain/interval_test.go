@@ -5,14 +5,13 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func at(t *testing.T, text string) time.Time {
 	t.Helper()
 	moment, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return moment
 }
 
@@ -37,9 +36,7 @@ func TestDaysAndMonthsBeginWithTheirFirstInstant(t *testing.T) {
 		{domain.Monthly, "UTC", "2026-12-31T23:59:59Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"},
 	} {
 		interval, err := domain.NewInterval(c.unit, c.zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		start := interval.StartOf(at(t, c.moment))
 		if !start.Equal(at(t, c.start)) {
 			t.Errorf("%s %s of %s begins at %s, not %s", c.zone, c.unit, c.moment, start.UTC(), c.start)
@@ -52,13 +49,9 @@ func TestDaysAndMonthsBeginWithTheirFirstInstant(t *testing.T) {
 
 func TestASeriesIsFilledWithZeros(t *testing.T) {
 	interval, err := domain.NewInterval(domain.Daily, "Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	span, err := domain.NewRange(at(t, "2026-10-24T00:00:00Z"), at(t, "2026-10-27T00:00:00Z"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	used := domain.UsagePoint{Start: interval.StartOf(at(t, "2026-10-25T12:00:00Z"))}
 	used.MobileOriginated = 5
 	points, err := interval.Fill([]domain.UsagePoint{used}, span, span.End)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 const keyLayout = "2006-01-02T15:04:05-07:00"
@@ -29,9 +31,7 @@ func TestParseRange(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := ParseRange(c.start, c.end)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			if got := r.Start.Format(time.RFC3339Nano); got != c.from {
 				t.Errorf("start %s, want %s", got, c.from)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // Each test changes one field of a session that is accepted.
@@ -31,9 +32,7 @@ func TestASessionOfABundleIsChecked(t *testing.T) {
 		"physicalId":       func(s *domain.SessionImport) { s.Subscriber = "\x00" },
 	} {
 		s := importedSession(began)
-		if err := s.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Check())
 		change(s)
 		var refused *domain.Error
 		if err := s.Check(); !errors.As(err, &refused) || refused.Field != field {

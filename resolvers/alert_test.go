@@ -15,6 +15,7 @@ import (
 	"simgraph/db/live"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
+	"simgraph/internal/fatal"
 )
 
 // watched makes an alert on the subscriber with the most usage, far below it.
@@ -194,9 +195,7 @@ func TestAlertsAreToldLive(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal([]byte(event), &got); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, json.Unmarshal([]byte(event), &got))
 			if entry := got.Data.AlertTriggered; entry.LimitBoundary != "LOWER" || len(entry.Subscriber.Alerts) == 0 {
 				t.Fatalf("got %s", event)
 			}
@@ -210,19 +209,13 @@ func TestAlertsAreToldLive(t *testing.T) {
 func subscribe(ctx context.Context, t *testing.T, url, query string) <-chan string {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"query": query})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "text/event-stream")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	events := make(chan string, 100)
 	go func() {
 		defer response.Body.Close()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // BenchmarkOperations answers operations over HTTP from a real database.
@@ -26,9 +27,7 @@ func BenchmarkOperations(b *testing.B) {
 			variables["id"] = id
 		}
 		body, err := json.Marshal(map[string]any{"query": c.query, "variables": variables})
-		if err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, err)
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

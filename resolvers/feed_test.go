@@ -10,6 +10,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -18,13 +19,9 @@ func (s *stack) feedOf(t *testing.T) (*feed.Store, []*domain.RADIUSClient) {
 	t.Helper()
 	clients := feed.NewClients(s.pool, []byte(strings.Repeat("k", seal.KeySize)))
 	client := domain.RADIUSClient{Name: "pgw", Network: netip.MustParsePrefix("10.1.0.0/16"), Secret: []byte("a secret of a test")}
-	if err := clients.Create(t.Context(), s.caller.Scope, client); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, clients.Create(t.Context(), s.caller.Scope, client))
 	all, err := clients.All(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return feed.New(s.pool, s.ports.Usage.(*usage.Store), clients), all
 }
 
@@ -56,9 +53,7 @@ func TestTheGraphShowsHowSourcesFare(t *testing.T) {
 	account(t.Context(), imsi, domain.Accounting{})
 	account(t.Context(), "999", domain.Accounting{})
 	account(t.Context(), "", domain.Accounting{Unusable: "Acct-Session-Id is missing"})
-	if err := store.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, store.Flush(t.Context()))
 	a := s.mustAsk(t, `{company {
   feedElements(last: 100) {totalCount nodes {id source nas openSessions incompleteSessions lastPacketAt packets {result packets}}}
   feedRejects {totalCount nodes {id source nas reason requests}}

@@ -25,6 +25,7 @@ import (
 	"simgraph/graph/engine/transport"
 	"simgraph/graph/generated"
 	"simgraph/graph/plan"
+	"simgraph/internal/fatal"
 	"simgraph/resolvers"
 )
 
@@ -220,9 +221,7 @@ func TestPlannedErrorsAreThoseOfGqlgen(t *testing.T) {
 	var tables []string
 	err := p.pool.Select(&tables, `SELECT c.relname FROM pg_class c
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY 1`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for i, table := range tables {
 		t.Run("without "+table, func(t *testing.T) {
 			p.pool.MustExec("ALTER TABLE " + table + " RENAME TO lost")

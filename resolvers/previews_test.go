@@ -5,19 +5,16 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestACompanyHasTwoPreviewsAtATime(t *testing.T) {
 	t.Parallel()
 	var of previews
 	first, err := of.begin(t.Context(), 1, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	second, err := of.begin(t.Context(), 1, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	_, err = of.begin(t.Context(), 1, time.Millisecond)
 	if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindRateLimited || fault.RetrySeconds() != 1 {
 		t.Errorf("a third: %v", err)

@@ -36,6 +36,7 @@ import (
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/bundle"
 	"simgraph/internal/demo"
+	"simgraph/internal/fatal"
 	"simgraph/internal/intake"
 	"simgraph/internal/profile"
 	"simgraph/internal/seal"
@@ -64,9 +65,7 @@ func newStack(t testing.TB) *stack {
 	pool, err := pg.Open(t.Context(), s.url, pg.Options{
 		Observe: func(context.Context, string) { s.statements.Add(1) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	records := usage.New(pool, nil, usage.Options{Now: clock})
 	access := access.New(pool)
@@ -110,13 +109,9 @@ func load(t testing.TB, stores bundle.Stores) {
 	var text bytes.Buffer
 	w := bundle.NewWriter(&text)
 	for item := range demo.Items(demo.Options{Company: "demo", Subscribers: 120, Days: 2, Seed: 1, Until: now}) {
-		if err := w.Write(item); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, w.Write(item))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Flush())
 	counts, err := stores.Import(t.Context(), bundle.NewReader(&text), bundle.Options{
 		BadLine: func(bad *bundle.LineError) { t.Errorf("line %d: %v", bad.Line, bad.Err) },
 	})
@@ -128,17 +123,11 @@ func load(t testing.TB, stores bundle.Stores) {
 func callerNamed(t testing.TB, access *access.Store, email string) *domain.Caller {
 	t.Helper()
 	company, _, err := access.FindUser(t.Context(), email)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	grant, err := access.Issue(t.Context(), domain.Whole(company), email, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	caller, err := access.Authenticate(t.Context(), grant.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return caller
 }
 
@@ -163,9 +152,7 @@ func (s *stack) ask(t testing.TB, query string, variables ...any) *response {
 		values[variables[i].(string)] = variables[i+1]
 	}
 	body, err := json.Marshal(map[string]any{"query": query, "variables": values})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ctx := domain.WithCaller(t.Context(), s.caller)
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")

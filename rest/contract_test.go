@@ -20,6 +20,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 var update = flag.Bool("update", false, "write the answers of the server into testdata")
@@ -60,9 +61,7 @@ type exchange struct {
 
 func (c *client) runFile(file string) {
 	text, err := os.ReadFile(file)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	fatal.If(c.t, err)
 	var written strings.Builder
 	for _, e := range parse(string(text)) {
 		got := c.run(e)
@@ -75,9 +74,7 @@ func (c *client) runFile(file string) {
 	if !*update {
 		return
 	}
-	if err := os.WriteFile(file, []byte(written.String()), 0o644); err != nil {
-		c.t.Fatal(err)
-	}
+	fatal.If(c.t, os.WriteFile(file, []byte(written.String()), 0o644))
 }
 
 // parse reads a file; each exchange begins with a line "# title".
@@ -162,9 +159,7 @@ func (c *client) run(e exchange) string {
 func (c *client) send(e exchange) (*http.Response, []byte) {
 	c.t.Helper()
 	connection, err := net.Dial("tcp", c.address)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	fatal.If(c.t, err)
 	defer connection.Close()
 	if _, err := io.WriteString(connection, c.text(e)); err != nil {
 		c.t.Fatal(err)
@@ -232,26 +227,20 @@ func digest(t *testing.T, pool *sqlx.DB) string {
 SELECT c.oid::regclass::text
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	slices.Sort(tables)
 	var parts []string
 	for _, table := range tables {
 		parts = append(parts, fmt.Sprintf(`(SELECT coalesce(md5(string_agg(t::text, '' ORDER BY t::text)), '') FROM %s t)`, table))
 	}
 	var sum string
-	if err := pool.GetContext(t.Context(), &sum, `SELECT concat_ws(',', `+strings.Join(parts, ", ")+`)`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.GetContext(t.Context(), &sum, `SELECT concat_ws(',', `+strings.Join(parts, ", ")+`)`))
 	return sum
 }
 
 func decode(t *testing.T, body []byte) any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(body, &v); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(body, &v))
 	return v
 }

@@ -15,6 +15,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // get asks for a path with a token.
@@ -32,9 +33,7 @@ func TestAllGroupsAreListed(t *testing.T) {
 	pool := dbtest.New(t)
 	server := newServer(t, pool, nil)
 	company, err := companies.New(pool).FindExternal(t.Context(), "acme")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var groups []*domain.Group
 	for id := range int64(300) {
 		groups = append(groups, &domain.Group{GroupID: 1000 + id, Name: fmt.Sprint("group ", id)})
@@ -60,9 +59,7 @@ func TestAllGroupsAreListed(t *testing.T) {
 func TestADatabaseThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	t.Parallel()
 	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{StatementTimeout: 200 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer pool.Close()
 	server, known := newServer(t, pool, nil), tokens(t, pool)
 	if w := get(t, server, "/tags", known["admin"]); w.Code != http.StatusOK {

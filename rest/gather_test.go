@@ -18,6 +18,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/problem"
 )
 
@@ -45,9 +46,7 @@ fragment T on Thing { name }`
 func testEndpoint(t testing.TB, route route) *endpoint {
 	t.Helper()
 	l, err := newLibrary(fstest.MapFS{"operations/test.graphql": {Data: []byte(gatherOperations)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	cfg := Config{
 		Schema: gqlparser.MustLoadSchema(&ast.Source{Input: gatherSchema}),
 		Prepare: func(string) (Run, error) {
@@ -55,9 +54,7 @@ func testEndpoint(t testing.TB, route route) *endpoint {
 		},
 	}
 	e, err := newEndpoint(cfg, l, route)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	router{e}.addShown()
 	return e
 }
@@ -65,9 +62,7 @@ func testEndpoint(t testing.TB, route route) *endpoint {
 func gather(t testing.TB, e *endpoint, r *http.Request) (map[string]any, error) {
 	t.Helper()
 	segments, err := split(r.URL.EscapedPath())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	c, err := e.gather(context.Background(), httptest.NewRecorder(), r, segments)
 	if err != nil {
 		return nil, err
@@ -366,9 +361,7 @@ func TestPagesLinkToTheirNeighbours(t *testing.T) {
 		{"filter=a+eq+%22%3E%3B%22&offset=2&x", page{2, 0}, 9, `<?filter=a+eq+%22%3E%3B%22&x=&limit=2&offset=2>; rel="next"`},
 	} {
 		pairs, err := parseQuery(c.query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		h := http.Header{}
 		c.page.announce(h, pairs, c.total)
 		if got := h.Get("Link"); got != c.want {

@@ -11,6 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"simgraph/graph/generated"
+	"simgraph/internal/fatal"
 	"simgraph/rest"
 )
 
@@ -23,17 +24,11 @@ func contract(t *testing.T) *openapi3.T {
 			return func(context.Context, map[string]any) *graphql.Response { return nil }, nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	w := newRecorder(paths.ServeContract, http.MethodGet)
 	document, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := document.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, document.Validate(t.Context(), openapi3.EnableExamplesValidation()))
 	return document
 }
 

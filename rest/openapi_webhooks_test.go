@@ -11,6 +11,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/carrier"
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 )
 
 // sent is an event of each type, and of each form of its data, as it is sent.
@@ -47,9 +48,7 @@ func TestEventsAreAsTheContractSays(t *testing.T) {
 		schema := item.Post.RequestBody.Value.Content["application/cloudevents+json"].Schema.Value
 		valid := func(body string) error {
 			var value any
-			if err := json.Unmarshal([]byte(body), &value); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, json.Unmarshal([]byte(body), &value))
 			return schema.VisitJSON(value, openapi3.EnableJSONSchema2020(), openapi3.EnableFormatValidation())
 		}
 		body := string(event.JSON())

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"simgraph/internal/fatal"
 	"simgraph/internal/problem"
 )
 
@@ -108,13 +109,9 @@ func TestSegmentsAreDecodedOnce(t *testing.T) {
 		"a%2Fb": "a/b", "%2525": "%25", "a+b": "a+b", "%C3%BC": "ü", "a%20b": "a b", "%2e%2e%2e": "...",
 	} {
 		segments, err := split("/" + escaped + "/subscribers")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		e, err := all.find(http.MethodGet, segments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got, _ := e.template.value(segments, "tagName"); got != want {
 			t.Errorf("%s: got %q, want %q", escaped, got, want)
 		}

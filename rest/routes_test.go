@@ -7,6 +7,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/graph/generated"
+	"simgraph/internal/fatal"
 )
 
 // documented are the paths of spec §4 with the permissions of each.
@@ -48,18 +49,14 @@ var documented = map[string]string{
 func endpoints(t testing.TB) router {
 	t.Helper()
 	l, err := newLibrary(documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	all, err := compile(Config{
 		Schema: generated.NewExecutableSchema(generated.Config{}).Schema(),
 		Prepare: func(string) (Run, error) {
 			return func(context.Context, map[string]any) *graphql.Response { return nil }, nil
 		},
 	}, l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return all
 }
 

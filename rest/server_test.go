@@ -27,6 +27,7 @@ import (
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/bundle"
+	"simgraph/internal/fatal"
 	"simgraph/internal/httpd"
 	"simgraph/internal/problem"
 	"simgraph/resolvers"
@@ -81,9 +82,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		RequestID:    transport.RequestID,
 		Log:          log,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return httpd.Handler(httpd.Endpoints{
 		Graph:  httpd.Graph(gate, engine, problem.Challenge{}, log),
 		OAuth:  access.NewOAuth(store, log),
@@ -110,9 +109,7 @@ func prepare(engine *transport.Server) func(string) (rest.Run, error) {
 func load(t *testing.T, pool *sqlx.DB) {
 	t.Helper()
 	file, err := os.Open("testdata/fleet.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer file.Close()
 	stores := bundle.Stores{
 		Importer:  db.NewImporter(pool),
@@ -135,13 +132,9 @@ func tokens(t *testing.T, pool *sqlx.DB) map[string]string {
 	all := map[string]string{}
 	for _, email := range []string{"admin@acme.example", "reader@acme.example", "nobody@acme.example", "vans@acme.example", "admin@rival.example"} {
 		company, user, err := store.FindUser(t.Context(), email)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		grant, err := store.Issue(t.Context(), domain.Whole(company), user.Email, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		name, host, _ := strings.Cut(email, "@")
 		if host == "rival.example" {
 			name = "rival"

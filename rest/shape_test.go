@@ -9,6 +9,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/internal/fatal"
 )
 
 const shapeSchema = `
@@ -23,17 +25,13 @@ type Thing { name: String size: BigInt kind: Kind map: Map inner: Thing inners: 
 func outlineOf(t testing.TB, document string) *outline {
 	t.Helper()
 	l, err := newLibrary(fstest.MapFS{"operations/test.graphql": {Data: []byte(document)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	schema := gqlparser.MustLoadSchema(&ast.Source{Input: shapeSchema})
 	if _, _, err := l.document(schema, l.operations["Test"]); err != nil {
 		t.Fatal(err)
 	}
 	o, err := l.newOutline(l.operations["Test"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return o
 }
 
@@ -74,9 +72,7 @@ func TestMarksShapeTheAnswer(t *testing.T) {
 func TestTotalsAndCursorsAreTakenFromAroundTheBody(t *testing.T) {
 	o := outlineOf(t, `query Test { list { items @body { name } total @total page { more @more cursor @next } } }`)
 	got, err := o.shape([]byte(`{"list":{"items":[{"name":"a"}],"total":41,"page":{"more":true,"cursor":"eyJ4"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if got.total != 41 || !got.more || got.next != "eyJ4" || string(got.body) != `[{"name":"a"}]` {
 		t.Fatalf("got %+v", got)
 	}
@@ -99,9 +95,7 @@ func TestAnAnswerOfAnotherShapeIsAnError(t *testing.T) {
 
 func TestAFieldIsSelectedOnce(t *testing.T) {
 	l, err := newLibrary(fstest.MapFS{"operations/test.graphql": {Data: []byte(`query Test { thing { name ...F } } fragment F on Thing { name }`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	schema := gqlparser.MustLoadSchema(&ast.Source{Input: shapeSchema})
 	if _, _, err := l.document(schema, l.operations["Test"]); err != nil {
 		t.Fatal(err)

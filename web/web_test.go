@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"simgraph/graph/generated"
+	"simgraph/internal/fatal"
 	"simgraph/web"
 	"simgraph/web/sources"
 )
@@ -26,13 +27,9 @@ var later = regexp.MustCompile(`/(swagger|docs|handbook|search|prettier)[^/]*$`)
 
 func TestTheBuildBelongsToTheSources(t *testing.T) {
 	want, err := sources.Hash(os.DirFS(".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	got, err := os.ReadFile(filepath.Join("dist", sources.File))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if strings.TrimSpace(string(got)) != want {
 		t.Error("web/dist was built from other sources: run make web")
 	}
@@ -119,9 +116,7 @@ func TestFilesAreServedAsClientsAsk(t *testing.T) {
 func TestReadyQuestionsFitTheSchema(t *testing.T) {
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	text, err := os.ReadFile("app/explore/examples.ts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	found := regexp.MustCompile("(?s)query: `(.*?)`").FindAllStringSubmatch(string(text), -1)
 	if len(found) < 10 {
 		t.Fatalf("found %d questions", len(found))
@@ -136,9 +131,7 @@ func TestReadyQuestionsFitTheSchema(t *testing.T) {
 func files(t *testing.T) map[string]http.Handler {
 	t.Helper()
 	all, err := web.Files()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if all["/"] == nil || all["/docs"] == nil || all["/docs/handbook"] == nil {
 		t.Fatal("the pages are missing")
 	}
@@ -155,9 +148,7 @@ func built(t *testing.T) map[string][]byte {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return all
 }
 

@@ -9,6 +9,7 @@ import (
 	"simgraph/db/access"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 type madeKey struct {
@@ -19,9 +20,7 @@ type madeKey struct {
 func newKey(t *testing.T, store *access.Store, scopes ...domain.Permission) madeKey {
 	t.Helper()
 	key, secret, err := store.CreateKey(t.Context(), fleettest.All, domain.KeySpec{Email: "OPS@acme.example", Scopes: scopes, Lifetime: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return madeKey{key, secret}
 }
 
@@ -58,15 +57,11 @@ func TestWhatEndsAToken(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, store *access.Store, key madeKey, token domain.Secret, execute func(string)){
 		"the token is revoked": func(t *testing.T, store *access.Store, key madeKey, token domain.Secret, _ func(string)) {
-			if err := store.RevokeToken(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, token); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, store.RevokeToken(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, token))
 		},
 		"its holder ends it": func(t *testing.T, store *access.Store, _ madeKey, token domain.Secret, _ func(string)) {
 			for range 2 { // what has ended is no error
-				if err := store.EndToken(t.Context(), domain.Origin{}, token); err != nil {
-					t.Fatal(err)
-				}
+				fatal.If(t, store.EndToken(t.Context(), domain.Origin{}, token))
 			}
 		},
 		"the key is revoked": func(t *testing.T, store *access.Store, key madeKey, _ domain.Secret, _ func(string)) {
@@ -118,9 +113,7 @@ func TestAKeyIsExchangedOnlyWithItsSecret(t *testing.T) {
 	}
 	_, err := store.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, []domain.Permission{domain.ManageAccessKeys})
 	fleettest.WantKind(t, err, domain.KindInvalid)
-	if err := store.RevokeToken(t.Context(), domain.Origin{}, other.AccessKeyID, other.secret, "sgt_1_unknown"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, store.RevokeToken(t.Context(), domain.Origin{}, other.AccessKeyID, other.secret, "sgt_1_unknown"))
 }
 
 func TestATokenOfAnotherKeyIsNotRevoked(t *testing.T) {
@@ -128,9 +121,7 @@ func TestATokenOfAnotherKeyIsNotRevoked(t *testing.T) {
 	store := access.New(fleettest.NewInventory(t))
 	key, other := newKey(t, store), newKey(t, store)
 	grant := fleettest.Must[*domain.Grant](t)(store.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, nil))
-	if err := store.RevokeToken(t.Context(), domain.Origin{}, other.AccessKeyID, other.secret, grant.Token); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, store.RevokeToken(t.Context(), domain.Origin{}, other.AccessKeyID, other.secret, grant.Token))
 	fleettest.Must[*domain.Caller](t)(store.Authenticate(t.Context(), grant.Token))
 }
 
@@ -171,9 +162,7 @@ func TestSecretsAreStoredAsHashesOnly(t *testing.T) {
 	grant := fleettest.Must[*domain.Grant](t)(store.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, key.secret, nil))
 	for _, table := range []string{"access_keys", "access_tokens"} {
 		var dump string
-		if err := pool.GetContext(t.Context(), &dump, `SELECT string_agg(row_to_json(r)::text, ' ') FROM `+table+` r`); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.GetContext(t.Context(), &dump, `SELECT string_agg(row_to_json(r)::text, ' ') FROM `+table+` r`))
 		if strings.Contains(dump, string(key.secret)) || strings.Contains(dump, string(grant.Token)) {
 			t.Fatalf("%s holds a secret in clear", table)
 		}

@@ -8,6 +8,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestEveryUseOfAKeyIsAudited(t *testing.T) {
@@ -18,9 +19,7 @@ func TestEveryUseOfAKeyIsAudited(t *testing.T) {
 	key := newKey(t, store)
 	from := domain.Origin{Door: "oauth", Address: "198.51.100.7", RequestID: "r-2"}
 	grant := fleettest.Must[*domain.Grant](t)(store.Exchange(t.Context(), from, key.AccessKeyID, key.secret, nil))
-	if err := store.RevokeToken(t.Context(), from, key.AccessKeyID, key.secret, grant.Token); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, store.RevokeToken(t.Context(), from, key.AccessKeyID, key.secret, grant.Token))
 	fleettest.Must[*domain.AccessKey](t)(store.RevokeKey(t.Context(), fleettest.All, key.AccessKeyID))
 	if _, err := store.Exchange(t.Context(), from, key.AccessKeyID, key.secret, nil); err == nil {
 		t.Fatal("a revoked key works")

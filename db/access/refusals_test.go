@@ -10,6 +10,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // refused returns the entries about refusals as texts.
@@ -70,9 +71,7 @@ func TestRefusedExchangesAreCountedInTheAuditLog(t *testing.T) {
 		t.Errorf("entries are made before they are counted: %q", lines)
 	}
 	for range 2 { // the second time there is nothing to record
-		if err := store.NoteRefusals(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, store.NoteRefusals(t.Context()))
 	}
 	addresses := make([]string, domain.MaxAuditNames)
 	for n := range addresses {
@@ -133,15 +132,11 @@ func TestAFloodOfUnknownKeysStaysSmall(t *testing.T) {
 	if _, err := store.Exchange(t.Context(), domain.Origin{}, "sgk_1_unknown", "x", nil); err == nil {
 		t.Error("an unknown key gets a token")
 	}
-	if err := held.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, held.Rollback())
 	if n := access.RefusalsCounted(store); n > 1002 {
 		t.Errorf("%d are remembered", n)
 	}
-	if err := store.NoteRefusals(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, store.NoteRefusals(t.Context()))
 	if lines := refused(t, log, domain.Installation); len(lines) != 1 || !strings.Contains(lines[0], "attempts=2000") {
 		t.Errorf("%q", lines)
 	}
@@ -165,8 +160,6 @@ func TestRefusalsOutliveADatabaseThatIsAway(t *testing.T) {
 	}
 	pool.MustExec(`ALTER TABLE away RENAME TO audit_log`)
 	try()
-	if err := store.NoteRefusals(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, store.NoteRefusals(t.Context()))
 	wantLines(t, refused(t, log, fleettest.Acme), []string{"[" + key.AccessKeyID + "] 192.0.2.9  wrongSecret=2 attempts=2 addresses=192.0.2.9"})
 }

@@ -7,6 +7,7 @@ import (
 	"simgraph/db/access"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestARotatedKeyWorksBesideTheNewOneUntilItEnds(t *testing.T) {
@@ -15,15 +16,11 @@ func TestARotatedKeyWorksBesideTheNewOneUntilItEnds(t *testing.T) {
 	store := access.New(pool)
 	label := domain.KeyLabel{Name: "Billing", Purpose: "nightly"}
 	key, secret, err := store.CreateKey(t.Context(), fleettest.All, domain.KeySpec{KeyLabel: label, Email: "ops@acme.example", Scopes: []domain.Permission{domain.ViewSubscriber}, Lifetime: 24 * time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	earlier := fleettest.Must[*domain.Grant](t)(store.Exchange(t.Context(), domain.Origin{}, key.AccessKeyID, secret, nil))
 	end := time.Now().Add(10 * time.Minute).UTC().Truncate(time.Microsecond)
 	old, made, newSecret, err := store.RotateKey(t.Context(), fleettest.All, key.AccessKeyID, domain.KeyRotation{OldEndsAt: end, Lifetime: 48 * time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if !old.ExpiresAt.Equal(end) || made.KeyLabel != label || made.UserEmail != key.UserEmail || *made.RotatedFrom != key.AccessKeyID || len(made.Scopes) != 1 || made.Scopes[0] != domain.ViewSubscriber {
 		t.Fatalf("old %+v, new %+v", old, made)
 	}

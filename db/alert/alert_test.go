@@ -16,6 +16,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/condition"
 	"simgraph/domain/query"
+	"simgraph/internal/fatal"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -54,24 +55,17 @@ FROM generate_series(1, 4) AS n`)
 	return f
 }
 
-func (f *fixture) must(err error) {
-	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
-}
-
 func (f *fixture) onVolume(of domain.RuleType, target string, words domain.AlertWords) *domain.VolumeAlert {
 	f.Helper()
 	made, err := f.volume.Create(f.Context(), scope, domain.AlertSpec{RuleType: of, Target: target, LowerThreshold: 10, UpperThreshold: 20, AlertWords: words})
-	f.must(err)
+	fatal.If(f, err)
 	return made
 }
 
 func (f *fixture) onCondition(of domain.RuleType, target string, words domain.AlertWords) *condition.Alert {
 	f.Helper()
 	made, err := f.conditions.Create(f.Context(), scope, condition.Spec{RuleType: of, Target: target, Condition: condition.Condition{Kind: condition.Silent, Bound: 24}, AlertWords: words})
-	f.must(err)
+	fatal.If(f, err)
 	return made
 }
 
@@ -104,7 +98,7 @@ func (f *fixture) list(of domain.Scope, filter query.Expr, order []query.Order, 
 	listing := domain.Listing{Filter: filter, Order: order, Page: domain.Page{Limit: limit}}
 	for {
 		slice, err := f.alerts.List(f.Context(), of, listing)
-		f.must(err)
+		fatal.If(f, err)
 		for _, one := range slice.Items {
 			all = append(all, describe(one))
 		}
@@ -114,7 +108,7 @@ func (f *fixture) list(of domain.Scope, filter query.Expr, order []query.Order, 
 		listing.Page.Cursor = slice.Cursor(len(slice.Items) - 1)
 	}
 	n, err := f.alerts.Count(f.Context(), of, domain.Listing{Filter: filter})
-	f.must(err)
+	fatal.If(f, err)
 	if n != len(all) {
 		f.Errorf("%d are counted, %d listed", n, len(all))
 	}
@@ -124,7 +118,7 @@ func (f *fixture) list(of domain.Scope, filter query.Expr, order []query.Order, 
 func (f *fixture) filter(text string) query.Expr {
 	f.Helper()
 	expr, err := query.ParseFilter(text, domain.AlertFields)
-	f.must(err)
+	fatal.If(f, err)
 	return expr
 }
 
@@ -162,7 +156,7 @@ func TestAlertsOfAllKindsAreOneList(t *testing.T) {
 	}
 	order := func(text string) []query.Order {
 		read, err := query.ParseOrder(text, domain.AlertFields)
-		f.must(err)
+		fatal.If(f, err)
 		return read
 	}
 	same(t, f.list(scope, f.filter("name ne null"), order("name"), 1), every[1], every[0], every[4], every[2])
@@ -177,12 +171,12 @@ func TestUsersOfGroupsSeeTheAlertsOnWhatTheySee(t *testing.T) {
 	same(t, f.list(vans, nil, nil, 2), every[0], every[2], every[3])
 	same(t, f.list(domain.Whole(2), nil, nil, 2))
 	found, err := f.alerts.FindMany(t.Context(), vans, []int64{1, 2, 3, 4, 5, 6, 7, 99})
-	f.must(err)
+	fatal.If(f, err)
 	if len(found) != 3 || found[1] == nil || found[3] == nil || found[4] == nil {
 		t.Errorf("found %v", found)
 	}
 	slices, err := f.alerts.OfGroups(t.Context(), vans, []int64{12, 13}, domain.Listing{Page: domain.Page{Limit: 1}})
-	f.must(err)
+	fatal.If(f, err)
 	if n := len(slices[13].Items); n != 0 {
 		t.Errorf("%d alerts of a group that is not seen", n)
 	}
@@ -190,7 +184,7 @@ func TestUsersOfGroupsSeeTheAlertsOnWhatTheySee(t *testing.T) {
 		t.Errorf("the vans have %+v", of)
 	}
 	counts, err := f.alerts.CountOfGroups(t.Context(), scope, []int64{12, 13}, domain.Listing{})
-	f.must(err)
+	fatal.If(f, err)
 	if counts[12] != 2 || counts[13] != 1 {
 		t.Errorf("counted %v", counts)
 	}
@@ -204,15 +198,15 @@ func TestAnAlertIsRenamed(t *testing.T) {
 	to := domain.AlertWordsEdit{AlertWords: domain.AlertWords{Name: new("new"), Description: new("why")}, SetName: true, SetDescription: true}
 	for range 2 { // the second time nothing changes
 		_, err := f.volume.Edit(t.Context(), scope, volume.AlertID, domain.AlertEdit{AlertWordsEdit: to})
-		f.must(err)
+		fatal.If(f, err)
 		edited, err := f.conditions.Edit(t.Context(), scope, silence.AlertID, condition.Edit{AlertWordsEdit: to})
-		f.must(err)
+		fatal.If(f, err)
 		if edited.Revision != 1 {
 			t.Error("a name armed the alert again")
 		}
 	}
 	found, err := f.alerts.FindMany(t.Context(), scope, []int64{volume.AlertID, silence.AlertID})
-	f.must(err)
+	fatal.If(f, err)
 	if of := found[volume.AlertID].(*domain.VolumeAlert); *of.Name != "new" || *of.Description != "why" || of.UpperThreshold != 20 {
 		t.Errorf("got %+v", of)
 	}
@@ -220,13 +214,13 @@ func TestAnAlertIsRenamed(t *testing.T) {
 		t.Errorf("got %+v", of)
 	}
 	var entries int
-	f.must(f.pool.Get(&entries, `SELECT count(*) FROM audit_log`))
+	fatal.If(f, f.pool.Get(&entries, `SELECT count(*) FROM audit_log`))
 	if entries != 2 {
 		t.Errorf("%d entries of the audit log", entries)
 	}
 	none := domain.AlertWordsEdit{SetName: true}
 	edited, err := f.volume.Edit(t.Context(), scope, volume.AlertID, domain.AlertEdit{AlertWordsEdit: none})
-	f.must(err)
+	fatal.If(f, err)
 	if edited.Name != nil || edited.Description == nil {
 		t.Errorf("got %+v", edited.AlertWords)
 	}
@@ -262,7 +256,7 @@ func TestTheLogOfAllKindsIsOneList(t *testing.T) {
 		listing := domain.Listing{Filter: filter, Page: domain.Page{Limit: limit}}
 		for {
 			slice, err := f.log.List(t.Context(), of, listing)
-			f.must(err)
+			fatal.If(f, err)
 			for _, one := range slice.Items {
 				switch one := one.(type) {
 				case *domain.VolumeLogEntry:
@@ -277,7 +271,7 @@ func TestTheLogOfAllKindsIsOneList(t *testing.T) {
 			listing.Page.Cursor = slice.Cursor(len(slice.Items) - 1)
 		}
 		n, err := f.log.Count(t.Context(), of, domain.Listing{Filter: filter})
-		f.must(err)
+		fatal.If(f, err)
 		if n != len(all) {
 			t.Errorf("%d are counted, %d listed", n, len(all))
 		}
@@ -288,7 +282,7 @@ func TestTheLogOfAllKindsIsOneList(t *testing.T) {
 	}
 	filter := func(text string) query.Expr {
 		expr, err := query.ParseFilter(text, domain.AlertLogFields)
-		f.must(err)
+		fatal.If(f, err)
 		return expr
 	}
 	for text, wanted := range map[string][]string{

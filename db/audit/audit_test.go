@@ -11,6 +11,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // auditor is who acts in these tests.
@@ -33,9 +34,7 @@ func TestWritesTellTheAuditLogWhatTheyChanged(t *testing.T) {
 		fleettest.Must[int](t)(tags.Attach(ctx, by, "mine", []string{one, two}))
 		fleettest.Must[*domain.Recipient](t)(recipients.Create(ctx, by, "alice@acme.example", domain.Choice{}))
 	}
-	if err := tags.Detach(ctx, by, "mine", []string{two}); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, tags.Detach(ctx, by, "mine", []string{two}))
 	alert := fleettest.Must[*domain.VolumeAlert](t)(alerts.Create(ctx, by, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 1, UpperThreshold: 2}))
 	fleettest.Must[*domain.VolumeAlert](t)(alerts.Edit(ctx, by, alert.AlertID, domain.AlertEdit{UpperThreshold: new(int64(3))}))
 	fleettest.Must[*domain.VolumeAlert](t)(alerts.Remove(ctx, by, alert.AlertID))
@@ -137,9 +136,7 @@ func TestATamperedLogInTheDatabaseShows(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s does not show", tamper)
 		}
-		if err := tx.Rollback(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, tx.Rollback())
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"simgraph/db/fleettest"
 	"simgraph/domain"
 	"simgraph/domain/retention"
+	"simgraph/internal/fatal"
 )
 
 // newAgedLog returns a log of acme whose first entries are three years old.
@@ -148,9 +149,7 @@ func TestWhatWasNotPrunedByTheServiceIsMissing(t *testing.T) {
 		if _, err := audit.VerifyIn(t.Context(), tx, fleettest.All); err == nil {
 			t.Errorf("the log verifies without %s", name)
 		}
-		if err := tx.Rollback(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, tx.Rollback())
 	}
 }
 

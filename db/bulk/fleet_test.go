@@ -16,6 +16,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/internal/fatal"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -102,9 +103,7 @@ func (f *fleet) caller(email string) *domain.Caller {
 
 func (f *fleet) try(err error) {
 	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 }
 
 func (f *fleet) int(sql string, args ...any) (n int) {

@@ -31,6 +31,7 @@ import (
 	"simgraph/domain/query"
 	"simgraph/domain/retention"
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 	sending "simgraph/internal/webhook"
 )
@@ -94,7 +95,7 @@ FROM generate_series(1, 5) AS n`)
 	f.url = server.URL + "/commands"
 	var err error
 	_, f.secret, err = f.store.SetProvider(t.Context(), scope, carrier.Settings{URL: &f.url})
-	f.must(err)
+	fatal.If(f, err)
 	return f
 }
 
@@ -110,13 +111,6 @@ func (f *fixture) pass(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.now = f.now.Add(d)
-}
-
-func (f *fixture) must(err error) {
-	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
 }
 
 // start runs a worker until the test ends.
@@ -147,7 +141,7 @@ func (f *fixture) terminated(s *domain.Subscriber) error {
 func (f *fixture) edit(id string, change func(*domain.Subscriber) error) string {
 	f.Helper()
 	edited, err := f.inventory.EditSubscriber(f.Context(), scope, id, change)
-	f.must(err)
+	fatal.If(f, err)
 	if len(edited.Commands) != 1 || edited.InventoryOnly {
 		f.Fatalf("%d commands", len(edited.Commands))
 	}
@@ -157,7 +151,7 @@ func (f *fixture) edit(id string, change func(*domain.Subscriber) error) string 
 func (f *fixture) command(id string) *carrier.Command {
 	f.Helper()
 	found, err := f.store.FindMany(f.Context(), scope, []string{id})
-	f.must(err)
+	fatal.If(f, err)
 	if found[id] == nil {
 		f.Fatalf("there is no command %s", id)
 	}
@@ -217,24 +211,24 @@ func TestACommandIsASignedCloudEvent(t *testing.T) {
 		t.Errorf("%s\n%+v", got.body, of)
 	}
 	reported, err := f.store.Report(t.Context(), scope, carrier.Report{CommandID: id, State: carrier.Failed, Reason: "unknown"})
-	f.must(err)
+	fatal.If(f, err)
 	if reported.State != carrier.Failed || reported.Reason != "unknown" {
 		t.Errorf("%+v", reported)
 	}
 	for range 2 { // a report can be repeated
 		_, err = f.store.Report(t.Context(), scope, carrier.Report{CommandID: id, State: carrier.Done})
-		f.must(err)
+		fatal.If(f, err)
 	}
 	if _, err := f.store.Report(t.Context(), scope, carrier.Report{CommandID: id, State: carrier.Failed}); err == nil {
 		t.Error("what is done fails")
 	}
 	var entries int
-	f.must(f.pool.Get(&entries, `SELECT count(*) FROM audit_log WHERE company_id = 1 AND action = 'command.report'`))
+	fatal.If(f, f.pool.Get(&entries, `SELECT count(*) FROM audit_log WHERE company_id = 1 AND action = 'command.report'`))
 	if entries != 2 {
 		t.Errorf("two reports that changed something have %d entries", entries)
 	}
 	_, err = audit.NewLog(f.pool).Verify(t.Context(), scope)
-	f.must(err)
+	fatal.If(f, err)
 }
 
 func TestAnAnswerMaySayWhatBecameOfACommand(t *testing.T) {
@@ -336,7 +330,7 @@ func TestTheCommandOfAWorkerThatDiedComesBackInOrder(t *testing.T) {
 	f := newFixture(t, ok)
 	first := f.edit("p1", barred(true))
 	claimed, err := f.endpoints.Claim(t.Context(), 1, 10, time.Minute)
-	f.must(err)
+	fatal.If(f, err)
 	second := f.edit("p1", barred(false))
 	if len(claimed) != 1 || claimed[0].DeliveryID != first || f.command(first).State != carrier.Requested {
 		t.Fatalf("%+v", claimed)
@@ -347,7 +341,7 @@ func TestTheCommandOfAWorkerThatDiedComesBackInOrder(t *testing.T) {
 	f.same(carrier.Bar, carrier.Unbar)
 	// The worker was only slow: what it notes late changes nothing.
 	result, _, err := f.endpoints.Finish(t.Context(), claimed[0], webhook.Answer{Status: 500, Error: "late"})
-	f.must(err)
+	fatal.If(f, err)
 	if of := f.command(first); of.State != carrier.Accepted || of.Attempts != 2 {
 		t.Errorf("%s: %+v", result, of)
 	}
@@ -383,7 +377,7 @@ func TestCommandsArriveInOrderUnderLoad(t *testing.T) {
 	changing.Wait()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		waiting, err := f.store.Count(t.Context(), scope, f.listing(carrier.Requested))
-		f.must(err)
+		fatal.If(f, err)
 		if waiting == 0 {
 			break
 		} else if time.Now().After(deadline) {
@@ -391,7 +385,7 @@ func TestCommandsArriveInOrderUnderLoad(t *testing.T) {
 		}
 		// Within the lease of a request that runs, the clock passes once at most.
 		var sending int
-		f.must(f.pool.Get(&sending, `SELECT count(*) FROM webhook_messages WHERE state = 'queued' AND claimed_until IS NOT NULL`))
+		fatal.If(f, f.pool.Get(&sending, `SELECT count(*) FROM webhook_messages WHERE state = 'queued' AND claimed_until IS NOT NULL`))
 		if sending == 0 {
 			f.pass(time.Minute)
 		}
@@ -408,13 +402,13 @@ func TestCommandsArriveInOrderUnderLoad(t *testing.T) {
 		ends[of.PhysicalID+" "+string(of.Kind.Opposing()[0])] = of.Kind
 	}
 	var lost []string
-	f.must(f.pool.Select(&lost, `SELECT command_id::text FROM commands WHERE state <> 'superseded'`))
+	fatal.If(f, f.pool.Select(&lost, `SELECT command_id::text FROM commands WHERE state <> 'superseded'`))
 	if lost = slices.DeleteFunc(lost, func(id string) bool { return arrived[id] }); len(lost) > 0 {
 		t.Errorf("the commands %v never arrived", lost)
 	}
 	for _, id := range []string{"p1", "p2", "p3", "p4", "p5"} {
 		s, err := db.NewSubscribers(f.pool).Find(t.Context(), scope, id, domain.Projection{Fields: domain.AllFields})
-		f.must(err)
+		fatal.If(f, err)
 		if end, sent := ends[id+" bar"]; sent && (end == carrier.Bar) != s.IsBarred {
 			t.Errorf("the carrier was last asked for %s of %s", end, id)
 		}
@@ -427,7 +421,7 @@ func TestCommandsArriveInOrderUnderLoad(t *testing.T) {
 func (f *fixture) listing(state carrier.State) domain.Listing {
 	f.Helper()
 	filter, err := query.Compare(carrier.Fields, "state", query.Eq, string(state))
-	f.must(err)
+	fatal.If(f, err)
 	return domain.Listing{Filter: filter}
 }
 
@@ -436,12 +430,12 @@ func TestWhatIsRolledBackAsksForNothing(t *testing.T) {
 	f := newFixture(t, ok)
 	tx := f.pool.MustBeginTx(t.Context(), nil)
 	before, err := db.LockSubscriber(t.Context(), tx, scope, "p1")
-	f.must(err)
+	fatal.If(f, err)
 	after := *before
 	after.IsBarred = true
 	queued, err := store.Queue(t.Context(), tx, 1, []store.Change{{Before: before, After: &after}}, nil, f.clock())
-	f.must(err)
-	f.must(tx.Rollback())
+	fatal.If(f, err)
+	fatal.If(f, tx.Rollback())
 	if found, err := f.store.FindMany(t.Context(), scope, queued.CommandIDs); err != nil || len(queued.CommandIDs) != 1 || len(found) > 0 {
 		t.Errorf("%+v %v %v", queued, found, err)
 	}
@@ -453,7 +447,7 @@ func TestCommandsAreCancelledAndRetried(t *testing.T) {
 	cancelled := f.edit("p1", barred(true))
 	next := f.edit("p1", f.terminated)
 	of, err := f.store.Cancel(t.Context(), scope, cancelled)
-	f.must(err)
+	fatal.If(f, err)
 	if of.State != carrier.Cancelled {
 		t.Errorf("%+v", of)
 	}
@@ -477,7 +471,7 @@ func TestCommandsAreCancelledAndRetried(t *testing.T) {
 		}
 	}
 	_, err = f.store.Report(t.Context(), scope, carrier.Report{CommandID: next, State: carrier.Failed, Reason: "busy"})
-	f.must(err)
+	fatal.If(f, err)
 	if of, err = f.store.Retry(t.Context(), scope, next); err != nil || of.State != carrier.Requested || of.Reason != "" {
 		t.Errorf("%+v %v", of, err)
 	}
@@ -509,13 +503,13 @@ func TestTheProviderIsTheWholeCompanys(t *testing.T) {
 		t.Errorf("%d webhooks are listed, %v", n, err)
 	}
 	_, rotated, err := f.store.SetProvider(t.Context(), scope, carrier.Settings{RotateSecret: true})
-	f.must(err)
+	fatal.If(f, err)
 	if rotated == nil || rotated.String() == f.secret.String() {
 		t.Error("the secret is the same")
 	}
 	id := f.edit("p1", barred(true))
 	claimed, err := f.endpoints.Claim(t.Context(), 1, 10, time.Minute)
-	f.must(err)
+	fatal.If(f, err)
 	if len(claimed) != 1 || len(claimed[0].Secrets) != 2 || claimed[0].Secrets[0].String() != rotated.String() || claimed[0].Secrets[1].String() != f.secret.String() {
 		t.Errorf("%+v", claimed)
 	}
@@ -523,12 +517,12 @@ func TestTheProviderIsTheWholeCompanys(t *testing.T) {
 		t.Error("another provider is removed")
 	}
 	_, err = f.store.RemoveProvider(t.Context(), scope, f.url)
-	f.must(err)
+	fatal.If(f, err)
 	if of := f.command(id); of.State != carrier.Cancelled || !strings.Contains(of.Reason, "removed") {
 		t.Errorf("%+v", of)
 	}
 	edited, err := f.inventory.EditSubscriber(t.Context(), scope, "p1", barred(false))
-	f.must(err)
+	fatal.If(f, err)
 	if !edited.InventoryOnly || len(edited.Commands) > 0 {
 		t.Errorf("%+v", edited)
 	}
@@ -546,7 +540,7 @@ func TestOldCommandsAreRemoved(t *testing.T) {
 	}
 	waits := f.edit("p2", barred(true))
 	provider, err := f.store.Provider(t.Context(), scope)
-	f.must(err)
+	fatal.If(f, err)
 	if provider.DisabledReason == nil || *provider.DisabledReason != webhook.Gone {
 		t.Errorf("%+v", provider)
 	}
@@ -554,7 +548,7 @@ func TestOldCommandsAreRemoved(t *testing.T) {
 	newer := f.edit("p2", f.terminated)
 	expired, _ := retention.InForce{Kind: retention.Of(retention.Messages), Kept: 30}.Expired(f.clock())
 	n, err := f.store.Prune(t.Context(), expired)
-	f.must(err)
+	fatal.If(f, err)
 	if of := f.command(waits); n != 1 || of.State != carrier.Failed || of.Reason != "not delivered in time" {
 		t.Errorf("%d %+v", n, of)
 	}
@@ -562,7 +556,7 @@ func TestOldCommandsAreRemoved(t *testing.T) {
 		t.Errorf("%v %v", found, err)
 	}
 	var queued string
-	f.must(f.pool.Get(&queued, `SELECT message_id::text FROM webhook_messages WHERE state = 'queued'`))
+	fatal.If(f, f.pool.Get(&queued, `SELECT message_id::text FROM webhook_messages WHERE state = 'queued'`))
 	if queued != newer {
 		t.Errorf("the next is %s, want %s", queued, newer)
 	}
@@ -594,7 +588,7 @@ func TestWhatWasSentOnceIsNotCancelled(t *testing.T) {
 	f.until(id, failedOnce)
 	f.pool.MustExec(`UPDATE webhooks SET disabled_at = now(), disabled_reason = 'user'`) // nothing is sent from here on
 	retried, err := f.store.Retry(t.Context(), scope, id)
-	f.must(err)
+	fatal.If(f, err)
 	if retried.Attempts != 0 || !retried.WasSent {
 		t.Errorf("%+v", retried)
 	}
@@ -607,7 +601,7 @@ func TestWhatWasSentOnceIsNotCancelled(t *testing.T) {
 func (f *fixture) claim() *webhook.Attempt {
 	f.Helper()
 	claimed, err := f.endpoints.Claim(f.Context(), 1, 10, time.Minute)
-	f.must(err)
+	fatal.If(f, err)
 	if len(claimed) != 1 {
 		f.Fatalf("%d messages are due", len(claimed))
 	}
@@ -629,7 +623,7 @@ func TestALateFailureReplacesNothingThatIsBeingSent(t *testing.T) {
 		want   carrier.State
 	}{{slow, http.StatusInternalServerError, carrier.Requested}, {other, http.StatusOK, carrier.Accepted}} {
 		_, _, err := f.endpoints.Finish(t.Context(), c.of, webhook.Answer{Status: c.status})
-		f.must(err)
+		fatal.If(f, err)
 		if of := f.command(first); of.State != c.want {
 			t.Errorf("after %d: %+v", c.status, of)
 		}
@@ -662,14 +656,14 @@ func TestALateAnswerOfAGivenUpCommandCounts(t *testing.T) {
 	slow := f.claim()
 	f.pool.MustExec(`UPDATE commands SET state = 'failed', reason = 'not delivered: timeout'; UPDATE webhook_messages SET state = 'failed', finished_at = now()`)
 	_, _, err := f.endpoints.Finish(t.Context(), slow, webhook.Answer{Status: http.StatusOK})
-	f.must(err)
+	fatal.If(f, err)
 	if of := f.command(id); of.State != carrier.Accepted || of.Reason != "" {
 		t.Errorf("%+v", of)
 	}
 	_, err = f.store.Report(t.Context(), scope, carrier.Report{CommandID: id, State: carrier.Failed, Reason: "no such SIM"})
-	f.must(err)
+	fatal.If(f, err)
 	_, _, err = f.endpoints.Finish(t.Context(), slow, webhook.Answer{Status: http.StatusOK})
-	f.must(err)
+	fatal.If(f, err)
 	if of := f.command(id); of.State != carrier.Failed {
 		t.Errorf("a report is overwritten: %+v", of)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"simgraph/db/cluster"
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // What is distributed follows from the catalogue: every table with a company in its
@@ -23,9 +24,7 @@ CREATE TABLE parted (company_id bigint, n int, PRIMARY KEY (company_id, n)) PART
 CREATE TABLE part PARTITION OF parted DEFAULT;
 CREATE VIEW seen AS SELECT * FROM owned`)
 	status, err := cluster.Read(t.Context(), pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if status.Citus || status.Keys != 0 || len(status.Left()) != len(status.Tables) {
 		t.Errorf("%+v", status)
 	}
@@ -58,9 +57,7 @@ func TestKeysThatAreMissingAreNoticed(t *testing.T) {
 	t.Parallel()
 	dbtest.WithoutCitus(t, "what a plain database would have")
 	pool := dbtest.New(t)
-	if err := cluster.Finished(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cluster.Finished(t.Context(), pool))
 	pool.MustExec(`
 CREATE TABLE simgraph_distribution_keys (of_table text, name text, definition text, PRIMARY KEY (of_table, name));
 INSERT INTO simgraph_distribution_keys VALUES ('groups', 'a', 'CHECK (true)'), ('groups', 'b', 'CHECK (true)')`)

@@ -15,6 +15,7 @@ import (
 	"simgraph/db/fleettest"
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 // subjects are the subscribers of the benchmark: each has four weeks of usage and reports
@@ -49,9 +50,7 @@ func BenchmarkConditions(b *testing.B) {
 func pass(b *testing.B, conditions *store.Store, now *time.Time) {
 	b.Helper()
 	*now = now.Add(store.Every)
-	if err := conditions.Round(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, conditions.Round(b.Context()))
 }
 
 // settle evaluates until what the first minutes find and learn is known.
@@ -77,9 +76,7 @@ func BenchmarkASilentFleet(b *testing.B) {
 	settle(b, conditions, &now)
 	pool.MustExec(`VACUUM ANALYZE`)
 	pages := func() (n float64) {
-		if err := pool.Get(&n, `SELECT blks_hit + blks_read FROM pg_stat_database WHERE datname = current_database()`); err != nil {
-			b.Fatal(err)
-		}
+		fatal.If(b, pool.Get(&n, `SELECT blks_hit + blks_read FROM pg_stat_database WHERE datname = current_database()`))
 		return n
 	}
 	before := pages()
@@ -119,9 +116,7 @@ func BenchmarkLastSeen(b *testing.B) {
 	silenceHalf(b, pool)
 	const inUse = "isActive eq true and isBarred eq false and terminateDate eq null and not related.parent.isEnabledOnParent eq false and connectionDate lt 2026-11-08 and "
 	migration, err := os.ReadFile("../migrations/00170_subscriber_seen.sql")
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	_, insert, _ := strings.Cut(string(migration), "INSERT INTO")
 	insert, _, _ = strings.Cut(insert, "-- +goose Down")
 	b.Run("fill", func(b *testing.B) {

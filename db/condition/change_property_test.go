@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 // changeReference is a slow reference of what alerts on changes are to log: it remembers
@@ -298,7 +299,7 @@ func (r *changeReference) previews() {
 		preview, err := r.conditions.Preview(r.Context(), scope, condition.Spec{
 			RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Change, Traits: []condition.Trait{trait}},
 		}, 20)
-		r.must(err)
+		fatal.If(r, err)
 		for _, of := range preview.Firings {
 			found = append(found, fmt.Sprintf("%s: p%d %s", of.At.Format(time.RFC3339Nano), *of.SubscriberKey, of.Text))
 		}

@@ -10,6 +10,7 @@ import (
 	store "simgraph/db/condition"
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 func changeOf(traits ...condition.Trait) condition.Condition {
@@ -28,7 +29,7 @@ func (f *fixture) previews(of condition.Condition, want int) *condition.Preview 
 	f.Helper()
 	f.now = f.now.Add(time.Minute)
 	found, err := f.conditions.Preview(f.Context(), scope, condition.Spec{RuleType: domain.RuleCompany, Condition: of}, 20)
-	f.must(err)
+	fatal.If(f, err)
 	if found.Total != want {
 		f.Errorf("the preview finds %d, want %d: %+v", found.Total, want, found)
 	}
@@ -153,7 +154,7 @@ func TestValuesOfASubscriberThatAppearsAreLearned(t *testing.T) {
 			PhysicalID: "p1", SessionID: "a", Source: "gw", StartedAt: f.now.Add(-time.Minute), EndedAt: f.now, MobileOriginated: int64(f.now.Second()), Protocol: "IP",
 			Report: &domain.SessionReport{NAS: "gw", IMEI: imei},
 		}})
-		f.must(err)
+		fatal.If(f, err)
 		if results[0].Status != domain.UsageQuarantined {
 			t.Fatalf("%+v", results[0])
 		}
@@ -165,7 +166,7 @@ func TestValuesOfASubscriberThatAppearsAreLearned(t *testing.T) {
 	f.logs()
 	f.pool.MustExec(`UPDATE subscribers SET physical_id = 'p1' WHERE key = 1`)
 	_, err := f.usage.Replay(t.Context(), scope)
-	f.must(err)
+	fatal.If(f, err)
 	f.pass(time.Minute)
 	f.logs("fired change p1 9 12:00 35000000000002")
 	f.previews(changeOf(condition.IMEI), 1)
@@ -189,7 +190,7 @@ func TestASecondInstanceLeavesTheLearningToTheFirst(t *testing.T) {
 	}
 	go func() { first <- turn(t.Context()) }()
 	for waiting := 0; waiting == 0; time.Sleep(10 * time.Millisecond) {
-		f.must(f.pool.Get(&waiting, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
+		fatal.If(f, f.pool.Get(&waiting, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
 	}
 	patience, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
@@ -197,8 +198,8 @@ func TestASecondInstanceLeavesTheLearningToTheFirst(t *testing.T) {
 		t.Errorf("the second instance waits: %v", err)
 	}
 	f.logs()
-	f.must(edit.Rollback())
-	f.must(<-first)
+	fatal.If(f, edit.Rollback())
+	fatal.If(f, <-first)
 	f.logs("fired change p1 9 12:01 35000000000002")
 }
 
@@ -214,7 +215,7 @@ func TestValuesOfImportedSessionsAreLearned(t *testing.T) {
 		Counter: domain.Counter{BeganAt: f.now, AsOf: f.now}, ReportedAt: f.now,
 	}
 	kept, err := f.usage.KeepSessions(t.Context(), scope, []*domain.SessionImport{{Session: session, Subscriber: "p1"}})
-	f.must(err)
+	fatal.If(f, err)
 	if kept[0].Outcome != domain.Created {
 		t.Fatalf("%+v", kept[0])
 	}

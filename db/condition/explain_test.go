@@ -7,6 +7,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 // explains checks the reason for a subscriber, "p1", or a group, "12".
@@ -17,7 +18,7 @@ func (f *fixture) explains(of *condition.Alert, subject string, want condition.R
 		named = domain.AlertSubject{GroupID: of.GroupID}
 	}
 	got, err := f.conditions.Explain(f.Context(), scope, of.AlertID, named)
-	f.must(err)
+	fatal.If(f, err)
 	if got.Reason != want || !strings.Contains(got.Text, text) {
 		f.Errorf("%s of %s: %s: %s; want %s: …%s…", of.Kind, subject, got.Reason, got.Text, want, text)
 	}
@@ -52,11 +53,11 @@ func TestSilencesAreExplained(t *testing.T) {
 	f.pool.MustExec(`UPDATE subscribers SET is_barred = true WHERE group_id = 12`)
 	f.explains(vans, "12", condition.NotInUse, "neither missed nor forecast")
 	var kept int
-	f.must(f.pool.Get(&kept, `SELECT count(*) FROM condition_sources WHERE subscriber_key = 2`))
+	fatal.If(f, f.pool.Get(&kept, `SELECT count(*) FROM condition_sources WHERE subscriber_key = 2`))
 	before := kept
 	f.explains(company, "p2", condition.NotInUse, "")
 	f.explains(company, "p6", condition.Unconfirmed, "Its source old")
-	f.must(f.pool.Get(&kept, `SELECT count(*) FROM condition_sources WHERE subscriber_key = 2`))
+	fatal.If(f, f.pool.Get(&kept, `SELECT count(*) FROM condition_sources WHERE subscriber_key = 2`))
 	if kept != before {
 		t.Error("an explanation writes")
 	}

@@ -17,6 +17,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -58,13 +59,6 @@ SELECT 1, key, connection_date, group_id FROM subscribers`)
 	return f
 }
 
-func (f *fixture) must(err error) {
-	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
-}
-
 // pass lets time pass, and evaluates.
 func (f *fixture) pass(d time.Duration) {
 	f.Helper()
@@ -74,7 +68,7 @@ func (f *fixture) pass(d time.Duration) {
 
 func (f *fixture) round() {
 	f.Helper()
-	f.must(f.conditions.Round(f.Context()))
+	fatal.If(f, f.conditions.Round(f.Context()))
 }
 
 // record books a minute of usage of the subscriber that ends now.
@@ -89,7 +83,7 @@ func (f *fixture) record(subscriber int, source string, change ...func(*domain.U
 		do(&r)
 	}
 	results, err := f.usage.Record(f.Context(), scope, []domain.UsageRecord{r})
-	f.must(err)
+	fatal.If(f, err)
 	if status := results[0].Status; status != domain.UsageAccepted && status != domain.UsageDuplicate {
 		f.Fatalf("%+v: %+v", r, results[0])
 	}
@@ -98,7 +92,7 @@ func (f *fixture) record(subscriber int, source string, change ...func(*domain.U
 func (f *fixture) create(of domain.RuleType, target string, c condition.Condition) *condition.Alert {
 	f.Helper()
 	created, err := f.conditions.Create(f.Context(), scope, condition.Spec{RuleType: of, Target: target, Condition: c})
-	f.must(err)
+	fatal.If(f, err)
 	return created
 }
 
@@ -112,7 +106,7 @@ func toBe(c condition.Condition) condition.Edit { return condition.Edit{Conditio
 func (f *fixture) entries() (found []*condition.Entry) {
 	f.Helper()
 	slice, err := alert.NewLog(f.pool).List(f.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100_000}})
-	f.must(err)
+	fatal.If(f, err)
 	for _, of := range slice.Items {
 		if entry, is := of.(*condition.Entry); is {
 			found = append(found, entry)

@@ -11,6 +11,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/condition"
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -22,7 +23,7 @@ func TestWebhooksGetWhatConditionsNotice(t *testing.T) {
 	hook := func(name string, of domain.Scope, filter webhook.Filter) {
 		f.Helper()
 		_, _, err := endpoints.Create(t.Context(), of, webhook.Spec{Name: name, URL: "https://example.com", Format: webhook.CloudEvents, Filter: filter})
-		f.must(err)
+		fatal.If(f, err)
 	}
 	for n := 1; n <= 8; n++ {
 		f.record(n, "gw")
@@ -54,14 +55,14 @@ UPDATE webhooks SET user_id = 7 WHERE name IN ('boats', 'vans')`)
 	f.pass(time.Minute) // 7 is seen, the source too; 8 is silent for 3 hours
 	type message struct{ Name, Event string }
 	var messages []message
-	f.must(f.pool.Select(&messages, `SELECT w.name, m.event FROM webhook_messages m JOIN webhooks w USING (company_id, webhook_id)`))
+	fatal.If(f, f.pool.Select(&messages, `SELECT w.name, m.event FROM webhook_messages m JOIN webhooks w USING (company_id, webhook_id)`))
 	var got []string
 	for _, m := range messages {
 		var event struct {
 			ID, Type, Subject string
 			Data              webhook.Notice
 		}
-		f.must(json.Unmarshal([]byte(m.Event), &event))
+		fatal.If(f, json.Unmarshal([]byte(m.Event), &event))
 		if event.ID != fmt.Sprintf("condition-%d", event.Data.EntryID) || event.Data.Text == "" {
 			t.Errorf("%+v", event)
 		}
@@ -101,7 +102,7 @@ func TestAnEditedAlertIsArmedAgain(t *testing.T) {
 	f.round()
 	f.logs("fired silent p1 9 12:00")
 	same, err := f.conditions.Edit(t.Context(), scope, of.AlertID, toBe(silentFor(2)))
-	f.must(err)
+	fatal.If(f, err)
 	if same.Revision != 1 {
 		t.Errorf("an edit that changes nothing made the revision %d", same.Revision)
 	}
@@ -110,11 +111,11 @@ func TestAnEditedAlertIsArmedAgain(t *testing.T) {
 		t.Errorf("another kind: %v", err)
 	}
 	_, err = f.conditions.Edit(t.Context(), scope, of.AlertID, toBe(silentFor(1)))
-	f.must(err)
+	fatal.If(f, err)
 	f.round()
 	f.logs("fired silent p1 9 12:00", "fired silent p1 9 12:00")
 	_, err = f.conditions.Remove(t.Context(), scope, of.AlertID)
-	f.must(err)
+	fatal.If(f, err)
 	f.record(1, "gw")
 	f.pass(time.Hour)
 	f.logs("fired silent p1 9 12:00", "fired silent p1 9 12:00")
@@ -138,10 +139,10 @@ func TestWhatAnAlertWasBeforeAnEditIsNotLogged(t *testing.T) {
 	evaluated := make(chan error, 1)
 	go func() { evaluated <- f.conditions.Round(t.Context()) }()
 	for waiting := 0; waiting == 0 && len(evaluated) == 0; time.Sleep(5 * time.Millisecond) {
-		f.must(f.pool.Get(&waiting, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
+		fatal.If(f, f.pool.Get(&waiting, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
 	}
-	f.must(edit.Commit())
-	f.must(<-evaluated)
+	fatal.If(f, edit.Commit())
+	fatal.If(f, <-evaluated)
 	f.logs()
 }
 
@@ -171,6 +172,6 @@ func TestWhatIsNotInUseIsNotMissed(t *testing.T) {
 // opened counts the silences that last.
 func (f *fixture) opened() (n int) {
 	f.Helper()
-	f.must(f.pool.Get(&n, `SELECT count(*) FROM condition_log WHERE is_open`))
+	fatal.If(f, f.pool.Get(&n, `SELECT count(*) FROM condition_log WHERE is_open`))
 	return n
 }

@@ -12,6 +12,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 // levels are the targets of alerts by what they watch.
@@ -70,7 +71,7 @@ func TestAPreviewIsWhatAlertsNoticed(t *testing.T) {
 			}
 			for id, spec := range alerts {
 				preview, err := f.conditions.Preview(t.Context(), scope, spec, 20)
-				f.must(err)
+				fatal.If(f, err)
 				var found []string
 				for _, one := range preview.Firings {
 					found = append(found, noticedText(one.SubscriberKey, one.GroupID, one.Text))
@@ -119,7 +120,7 @@ func TestAPreviewOfForecasts(t *testing.T) {
 	f.now = end // 9 November, 12:00
 	preview := func(of domain.RuleType, target string, bound int64) *condition.Preview {
 		found, err := f.conditions.Preview(t.Context(), scope, condition.Spec{RuleType: of, Target: target, Condition: condition.Condition{Kind: condition.Forecast, Bound: bound}}, 30)
-		f.must(err)
+		fatal.If(f, err)
 		return found
 	}
 	for _, c := range []struct {
@@ -168,7 +169,7 @@ func TestAPreviewIsBoundedAndTheCallers(t *testing.T) {
 		}
 	}
 	found, err := ask(boats, domain.RuleGroupMember, "13", 28)
-	f.must(err)
+	fatal.If(f, err)
 	if found.Subscribers != 4 || found.IsSample || len(found.Days) < 28 {
 		t.Errorf("%+v", found)
 	}
@@ -178,7 +179,7 @@ INSERT INTO subscribers (company_id, key, kind, physical_id, subscriber_id, imsi
 SELECT 1, n, 'cellular', 'p' || n, 's' || n, '', '', '23415', 'IoT', '2026-11-01Z', '2028-01-01Z', 12, false, true, 'physical', false, false
 FROM generate_series(1001, 2001) AS n`)
 	found, err = ask(scope, domain.RuleCompany, "", 28)
-	f.must(err)
+	fatal.If(f, err)
 	// Those that were connected within the days and never seen are silent since.
 	if found.Subscribers != 1000 || !found.IsSample || found.Total != 992 || found.Subjects != 992 || len(found.Firings) != 100 {
 		t.Errorf("%d %v %d %d %d", found.Subscribers, found.IsSample, found.Total, found.Subjects, len(found.Firings))

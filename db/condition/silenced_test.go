@@ -10,6 +10,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/condition"
 	rules "simgraph/domain/silence"
+	"simgraph/internal/fatal"
 )
 
 // The end of what recipients were notified of is sent, though a silence covers it; the end
@@ -31,7 +32,7 @@ func TestAnEndIsSilencedAsItsBegin(t *testing.T) {
 	f.record(3, "gw")
 	f.pass(time.Minute) // 1 is silent
 	made, err := silences.Create(t.Context(), scope, rules.Spec{Reason: "works", EndsAt: f.now.Add(6 * time.Hour), Matcher: rules.Matcher{PhysicalIDs: []string{"p1", "p2"}}})
-	f.must(err)
+	fatal.If(f, err)
 	f.now = f.now.Add(time.Hour)
 	f.record(3, "gw")
 	f.record(1, "gw")
@@ -40,7 +41,7 @@ func TestAnEndIsSilencedAsItsBegin(t *testing.T) {
 	}
 	f.pass(0) // 1 is back, 2 is silent
 	_, err = silences.End(t.Context(), scope, made.SilenceID)
-	f.must(err)
+	fatal.If(f, err)
 	f.record(2, "gw")
 	f.pass(time.Minute) // 2 is back
 	log := db.NewVolumeLog(f.pool)
@@ -48,7 +49,7 @@ func TestAnEndIsSilencedAsItsBegin(t *testing.T) {
 	for _, e := range f.entries() {
 		notified, _ := e.Notified()
 		of, err := log.Deliveries(t.Context(), scope, []domain.Notified{notified})
-		f.must(err)
+		fatal.If(f, err)
 		for _, d := range of[notified] {
 			got[fmt.Sprintf("p%d %s", *e.SubscriberKey, e.State)] = fmt.Sprint(e.IsSilenced(), " ", d.State)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 // A silence fires once, when it has lasted long enough, and resolves.
@@ -171,7 +172,7 @@ func TestOneOldReportProvesNothing(t *testing.T) {
 func TestTheFirstReportAfterAnOutageProvesNothing(t *testing.T) {
 	t.Parallel()
 	for outage, note := range map[string]func(f *fixture){
-		"of simgraph": func(f *fixture) { f.must(f.usage.Listen(f.Context(), 1, []string{"proxy"})) },
+		"of simgraph": func(f *fixture) { fatal.If(f, f.usage.Listen(f.Context(), 1, []string{"proxy"})) },
 		"of the way to it": func(f *fixture) {
 			f.pool.MustExec(`
 INSERT INTO feed_listening AS l (company_id, source, nas, seen_at, since) VALUES (1, 'proxy', 'a', $1, $1)
@@ -366,7 +367,7 @@ func TestAGatewayThatFailsForMinutesIsNamedMeanwhile(t *testing.T) {
 	}
 	f.logs("fired source proxy/c 9 12:29", "resolved source proxy/c 9 12:29", "fired source proxy/c 9 13:29", "resolved source proxy/c 9 13:29")
 	var n int
-	if f.must(f.pool.Get(&n, `SELECT count(*) FROM condition_log WHERE bound = 8`)); n != 4 {
+	if fatal.If(f, f.pool.Get(&n, `SELECT count(*) FROM condition_log WHERE bound = 8`)); n != 4 {
 		t.Errorf("%d entries have the minutes", n)
 	}
 }

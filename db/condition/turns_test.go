@@ -14,6 +14,7 @@ import (
 	"simgraph/db/inventory"
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 // watched is what a slow reference knows of an alert.
@@ -82,8 +83,8 @@ func (m *turns) move(n int) {
 		s.GroupID = &group
 		return nil
 	})
-	m.must(err)
-	m.must(m.usage.Reconcile(m.Context(), []domain.CompanyID{scope.Company}))
+	fatal.If(m, err)
+	fatal.If(m, m.usage.Reconcile(m.Context(), []domain.CompanyID{scope.Company}))
 }
 
 func (m *turns) watch(of domain.RuleType, c condition.Condition) {
@@ -107,7 +108,7 @@ func (m *turns) watch(of domain.RuleType, c condition.Condition) {
 func (m *turns) edit(w *watched, to condition.Condition) {
 	m.Helper()
 	_, err := m.conditions.Edit(m.Context(), scope, w.id, condition.Edit{Condition: &to})
-	m.must(err)
+	fatal.If(m, err)
 	if w.Bound == to.Bound && slices.Equal(w.Traits, to.Traits) {
 		return
 	}
@@ -122,7 +123,7 @@ func (m *turns) remove(at int) {
 		return
 	}
 	_, err := m.conditions.Remove(m.Context(), scope, m.alerts[at].id)
-	m.must(err)
+	fatal.If(m, err)
 	m.alerts, m.due = slices.Delete(m.alerts, at, at+1), time.Time{}
 }
 
@@ -223,7 +224,7 @@ func TestATurnThatFailsIsNotNotedAsEvaluated(t *testing.T) {
 	evaluated := func(want time.Time) {
 		t.Helper()
 		var at time.Time
-		f.must(f.pool.Get(&at, `SELECT evaluated_at FROM condition_turns WHERE company_id = 1`))
+		fatal.If(f, f.pool.Get(&at, `SELECT evaluated_at FROM condition_turns WHERE company_id = 1`))
 		if !at.Equal(want) {
 			t.Errorf("evaluated at %s, want %s", at, want)
 		}

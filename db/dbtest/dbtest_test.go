@@ -14,6 +14,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
+	"simgraph/internal/fatal"
 )
 
 // endVariable makes TestEnds, in a copy of this test binary, end in that way.
@@ -34,9 +35,7 @@ func TestEachDatabaseIsMigratedAndItsOwn(t *testing.T) {
 			pool := dbtest.New(t)
 			pool.MustExecContext(t.Context(), "INSERT INTO migrated VALUES ($1)", i)
 			var rows []int
-			if err := pool.SelectContext(t.Context(), &rows, "SELECT n FROM migrated"); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, pool.SelectContext(t.Context(), &rows, "SELECT n FROM migrated"))
 			if len(rows) != 1 || rows[0] != i {
 				t.Fatalf("got %v", rows)
 			}
@@ -48,16 +47,12 @@ func TestADatabaseIsDroppedAfterItsTest(t *testing.T) {
 	t.Parallel()
 	var name string
 	t.Run("inner", func(t *testing.T) {
-		if err := dbtest.New(t).GetContext(t.Context(), &name, "SELECT current_database()"); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, dbtest.New(t).GetContext(t.Context(), &name, "SELECT current_database()"))
 	})
 	pool := dbtest.New(t)
 	eventually(t, "the database is gone", func() bool {
 		var left int
-		if err := pool.GetContext(t.Context(), &left, "SELECT count(*) FROM pg_database WHERE datname = $1", name); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.GetContext(t.Context(), &left, "SELECT count(*) FROM pg_database WHERE datname = $1", name))
 		return left == 0
 	})
 }
@@ -69,9 +64,7 @@ func TestEnds(t *testing.T) {
 		t.Skip("runs in a process of its own")
 	}
 	var dir string
-	if err := dbtest.New(t).GetContext(t.Context(), &dir, "SELECT current_setting('data_directory')"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, dbtest.New(t).GetContext(t.Context(), &dir, "SELECT current_setting('data_directory')"))
 	fmt.Printf("data %s\n", dir)
 	switch how {
 	case "panic":
@@ -153,9 +146,7 @@ func TestAPairReplicates(t *testing.T) {
 func open(t *testing.T, url string) *sqlx.DB {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), url, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	return pool
 }

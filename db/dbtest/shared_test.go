@@ -12,6 +12,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/pg"
+	"simgraph/internal/fatal"
 )
 
 // Binaries that find a shared server have databases of their own on it, with the schema;
@@ -24,18 +25,14 @@ func TestBinariesShareAServerUntilTheLastHasEnded(t *testing.T) {
 	join := func(migrate Migrate) *server {
 		t.Helper()
 		s, err := joinShared(t.Context(), migrate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return s
 	}
 	if join(db.Migrate) != nil {
 		t.Fatal("a server is found before there is one")
 	}
 	stop, err := Share(t.Context(), db.Migrate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	again, err := Share(t.Context(), db.Migrate)
 	if err != nil || again() != nil {
 		t.Fatalf("where one is shared already: %v", err)
@@ -50,13 +47,9 @@ func TestBinariesShareAServerUntilTheLastHasEnded(t *testing.T) {
 	}
 	for i, s := range []*server{one, two} {
 		name := fmt.Sprintf("test_%d_shared_%d", os.Getpid(), i)
-		if err := s.clone(t.Context(), name); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.clone(t.Context(), name))
 		pool, err := pg.Open(t.Context(), s.url(name), pg.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		_, err = pool.ExecContext(t.Context(), `INSERT INTO companies VALUES (1, 'acme', 'Acme')`)
 		if pool.Close(); err != nil {
 			t.Error(err)
@@ -90,13 +83,9 @@ func TestBinariesShareAServerUntilTheLastHasEnded(t *testing.T) {
 func TestAServerWithOtherMigrationsIsNotJoined(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	m, err := meet()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	running, err := lock(m.runner, syscall.LOCK_EX)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer running.Close()
 	for digest, joins := range map[string]bool{"other": false, "": true} {
 		if digest == "" {
@@ -105,9 +94,7 @@ func TestAServerWithOtherMigrationsIsNotJoined(t *testing.T) {
 			}
 		}
 		text := fmt.Sprintf(`{"Address": "postgres://localhost/x", "Migrations": %q}`, digest)
-		if err := os.WriteFile(m.runner, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(m.runner, []byte(text), 0o600))
 		if found, err := m.find(); err != nil || (found != nil) != joins {
 			t.Errorf("%v, %v: joins %v", found, err, joins)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"simgraph/db/embedded"
+	"simgraph/internal/fatal"
 )
 
 func TestDataSurviveARestart(t *testing.T) {
@@ -17,7 +18,7 @@ func TestDataSurviveARestart(t *testing.T) {
 	dir := filepath.Join(scratch(t), "data")
 	s := start(t, dir)
 	execute(t, s.URL(), "CREATE TABLE kept AS SELECT 42 AS n")
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	<-s.Done()
 	if err := s.Err(); err != nil {
 		t.Fatalf("a server that was closed has no error: %v", err)
@@ -33,8 +34,8 @@ func TestDataSurviveARestart(t *testing.T) {
 func TestTheServerIsSetUpForSafeTextAndData(t *testing.T) {
 	t.Parallel()
 	s, err := embedded.Start(t.Context(), embedded.Config{Dir: filepath.Join(scratch(t), "data")})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, s.Close()) })
 	for setting, want := range map[string]string{
 		"fsync": "on", "full_page_writes": "on", "data_checksums": "on", "server_encoding": "UTF8",
 		"listen_addresses": "", "password_encryption": "scram-sha-256", "jit": "off", "timezone": "UTC",
@@ -56,7 +57,7 @@ func TestWhatTheOperatorSetsStays(t *testing.T) {
 	dir := filepath.Join(scratch(t), "data")
 	s := start(t, dir)
 	execute(t, s.URL(), "ALTER SYSTEM SET work_mem = '7MB'")
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	s = start(t, dir)
 	if got := query(t, s.URL(), "SHOW work_mem"); got != "7MB" {
 		t.Fatalf("work_mem is %s", got)
@@ -68,11 +69,11 @@ func TestPrivateFilesAreClosedToOthers(t *testing.T) {
 	dir := filepath.Join(scratch(t), "data")
 	start(t, dir)
 	guest, err := embedded.Attach(t.Context(), embedded.Config{Dir: dir})
-	must(t, err)
-	must(t, guest.Close())
+	fatal.If(t, err)
+	fatal.If(t, guest.Close())
 	for _, name := range []string{"lock", "guests", "owner.json", "password", "postgres", "postgres.log", "run"} {
 		info, err := os.Stat(filepath.Join(dir, name))
-		must(t, err)
+		fatal.If(t, err)
 		if open := info.Mode().Perm() & 0o077; open != 0 {
 			t.Errorf("%s lets others in: %v", name, info.Mode())
 		}
@@ -110,7 +111,7 @@ func TestOfManyColdStartsOneWins(t *testing.T) {
 		o := <-outcomes
 		if o.err == nil {
 			won++
-			t.Cleanup(func() { must(t, o.server.Close()) })
+			t.Cleanup(func() { fatal.If(t, o.server.Close()) })
 		} else if _, ok := errors.AsType[*embedded.InUseError](o.err); !ok {
 			t.Errorf("got %v", o.err)
 		}
@@ -124,7 +125,7 @@ func TestACrashOfTheServerIsReported(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(scratch(t), "data")
 	s := start(t, dir)
-	must(t, syscall.Kill(serverPID(dir), syscall.SIGKILL))
+	fatal.If(t, syscall.Kill(serverPID(dir), syscall.SIGKILL))
 	select {
 	case <-s.Done():
 	case <-time.After(time.Minute):
@@ -133,7 +134,7 @@ func TestACrashOfTheServerIsReported(t *testing.T) {
 	if s.Err() == nil {
 		t.Fatal("no reason given")
 	}
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	query(t, start(t, dir).URL(), "SELECT 1")
 }
 
@@ -142,10 +143,10 @@ func TestALongPathDoesNotMatter(t *testing.T) {
 	dir := filepath.Join(scratch(t), strings.Repeat("long/", 30), `a "quoted", spaced name`)
 	s := start(t, dir)
 	joined, err := embedded.Attach(t.Context(), embedded.Config{Dir: dir})
-	must(t, err)
+	fatal.If(t, err)
 	sockets := query(t, joined.URL(), "SHOW unix_socket_directories")
-	must(t, joined.Close())
-	must(t, s.Close())
+	fatal.If(t, joined.Close())
+	fatal.If(t, s.Close())
 	if !strings.HasPrefix(sockets, `"/tmp/simgraph-`) && !strings.HasPrefix(sockets, "/tmp/simgraph-") {
 		t.Fatalf("sockets lie in %s", sockets)
 	}
@@ -159,8 +160,8 @@ func TestALostPasswordIsReplaced(t *testing.T) {
 	dir := filepath.Join(scratch(t), "data")
 	s := start(t, dir)
 	old := s.URL()
-	must(t, s.Close())
-	must(t, os.Remove(filepath.Join(dir, "password")))
+	fatal.If(t, s.Close())
+	fatal.If(t, os.Remove(filepath.Join(dir, "password")))
 	s = start(t, dir)
 	if s.URL() == old {
 		t.Fatal("the password is the same")
@@ -173,7 +174,7 @@ func TestADroppedDatabaseIsCreatedAgain(t *testing.T) {
 	dir := filepath.Join(scratch(t), "data")
 	s := start(t, dir)
 	execute(t, strings.Replace(s.URL(), "/simgraph?", "/postgres?", 1), "DROP DATABASE simgraph")
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	query(t, start(t, dir).URL(), "SELECT 1")
 }
 
@@ -182,10 +183,10 @@ func TestTheLogIsBounded(t *testing.T) {
 	dir := filepath.Join(scratch(t), "data")
 	s := start(t, dir)
 	execute(t, s.URL(), `DO $$ BEGIN FOR i IN 1..2000 LOOP RAISE LOG '%', repeat('x', 8000); END LOOP; END $$`)
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	for _, name := range []string{"postgres.log", "postgres.log.1"} {
 		info, err := os.Stat(filepath.Join(dir, name))
-		must(t, err)
+		fatal.If(t, err)
 		if info.Size() > 5<<20 {
 			t.Errorf("%s has %d bytes", name, info.Size())
 		}

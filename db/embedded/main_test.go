@@ -18,6 +18,7 @@ import (
 	_ "github.com/lib/pq"
 
 	"simgraph/db/embedded"
+	"simgraph/internal/fatal"
 )
 
 // roleVariable makes this test binary a simgraph of its own: "start", which also
@@ -91,10 +92,10 @@ func beginCmd(t *testing.T, cmd *exec.Cmd) *command {
 	t.Helper()
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
-	must(t, err)
+	fatal.If(t, err)
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	fatal.If(t, err)
+	fatal.If(t, cmd.Start())
 	c := &command{t, cmd, stdin, bufio.NewScanner(out), make(chan error, 1)}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return c
@@ -115,7 +116,7 @@ func (c *command) says(word string) string {
 
 func (c *command) kill() {
 	c.t.Helper()
-	must(c.t, c.cmd.Process.Kill())
+	fatal.If(c.t, c.cmd.Process.Kill())
 	_ = c.cmd.Wait()
 }
 
@@ -124,9 +125,9 @@ func (c *command) kill() {
 func scratch(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(shm(), "embedded")
-	must(t, err)
-	must(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	fatal.If(t, err)
+	fatal.If(t, os.Chmod(dir, 0o755))
+	t.Cleanup(func() { fatal.If(t, os.RemoveAll(dir)) })
 	return dir
 }
 
@@ -141,18 +142,18 @@ func shm() string {
 func start(t *testing.T, dir string) *embedded.Server {
 	t.Helper()
 	s, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Settings: hasty, Purpose: "test"})
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, s.Close()) })
 	return s
 }
 
 func query(t *testing.T, url, statement string) string {
 	t.Helper()
 	db, err := sql.Open("postgres", url)
-	must(t, err)
+	fatal.If(t, err)
 	defer db.Close()
 	var text sql.NullString
-	must(t, db.QueryRowContext(t.Context(), statement).Scan(&text))
+	fatal.If(t, db.QueryRowContext(t.Context(), statement).Scan(&text))
 	return text.String
 }
 
@@ -170,17 +171,10 @@ func reaches(url string) error {
 func execute(t *testing.T, url, statement string) {
 	t.Helper()
 	db, err := sql.Open("postgres", url)
-	must(t, err)
+	fatal.If(t, err)
 	defer db.Close()
 	_, err = db.ExecContext(t.Context(), statement)
-	must(t, err)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 }
 
 func eventually(t *testing.T, what string, fact func() bool) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"simgraph/db/embedded"
+	"simgraph/internal/fatal"
 )
 
 func TestAKilledOwnerTakesItsServerAlong(t *testing.T) {
@@ -38,7 +39,7 @@ func TestAStartKilledAtAnyMomentCanBeRepeated(t *testing.T) {
 		c.kill()
 		s := start(t, dir)
 		query(t, s.URL(), "SELECT 1")
-		must(t, s.Close())
+		fatal.If(t, s.Close())
 	}
 }
 
@@ -52,11 +53,11 @@ func TestSignalsOfTheTerminalReachOnlyTheOwner(t *testing.T) {
 	c.says("url")
 	pid := serverPID(dir)
 	group, err := syscall.Getpgid(pid)
-	must(t, err)
+	fatal.If(t, err)
 	if group != pid {
 		t.Fatalf("the server %d is in the group %d", pid, group)
 	}
-	must(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
+	fatal.If(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
 	c.says("closed")
 	if running(pid) {
 		t.Fatal("the server still runs")
@@ -96,9 +97,9 @@ func leaveOrphan(t *testing.T, dir, setting string) int {
 	if err != nil {
 		t.Skip("needs /proc")
 	}
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	info, err := os.Stat(filepath.Join(dir, "postgres"))
-	must(t, err)
+	fatal.If(t, err)
 	stat := info.Sys().(*syscall.Stat_t)
 	cmd := exec.Command(program, "-D", filepath.Join(dir, "postgres"), "-c", setting,
 		"-c", "listen_addresses=", "-c", "unix_socket_directories=.")
@@ -106,7 +107,7 @@ func leaveOrphan(t *testing.T, dir, setting string) int {
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}
 	}
-	must(t, cmd.Start())
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	exited := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(exited) }()
@@ -120,17 +121,17 @@ func leaveOrphan(t *testing.T, dir, setting string) int {
 func TestANumberReusedByAnotherProcessIsNoServer(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(scratch(t), "data")
-	must(t, start(t, dir).Close())
+	fatal.If(t, start(t, dir).Close())
 	stale := strconv.Itoa(os.Getpid()) + "\n" + filepath.Join(dir, "postgres") + "\n1\n5432\n/nowhere\n\n 1 1\nready   \n"
 	pidfile := filepath.Join(dir, "postgres/postmaster.pid")
-	must(t, os.WriteFile(pidfile, []byte(stale), 0o600))
-	must(t, os.MkdirAll(filepath.Join(dir, "run"), 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, "run/.s.PGSQL.5432.lock"), []byte(stale), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "owner.json"), []byte(`{"pid":1,"purpose":"serve","ready":true}`), 0o600))
+	fatal.If(t, os.WriteFile(pidfile, []byte(stale), 0o600))
+	fatal.If(t, os.MkdirAll(filepath.Join(dir, "run"), 0o700))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "run/.s.PGSQL.5432.lock"), []byte(stale), 0o600))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "owner.json"), []byte(`{"pid":1,"purpose":"serve","ready":true}`), 0o600))
 	s, err := embedded.Attach(t.Context(), embedded.Config{Dir: dir, Settings: hasty})
-	must(t, err)
+	fatal.If(t, err)
 	query(t, s.URL(), "SELECT 1")
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 }
 
 func TestACommandUsesTheServerOfAnother(t *testing.T) {
@@ -141,7 +142,7 @@ func TestACommandUsesTheServerOfAnother(t *testing.T) {
 	if got := c.says("url"); got != s.URL() {
 		t.Fatalf("it uses %s", got)
 	}
-	must(t, c.stdin.Close())
+	fatal.If(t, c.stdin.Close())
 	c.says("closed")
 	query(t, s.URL(), "SELECT 1")
 }
@@ -152,7 +153,7 @@ func TestAGuestLearnsThatTheServerIsGone(t *testing.T) {
 	s := start(t, dir)
 	c := begin(t, "attach", dir)
 	c.says("url")
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	c.says("gone")
 	c.says("closed")
 }
@@ -164,10 +165,10 @@ func TestACommandKeepsItsServerUpForItsGuests(t *testing.T) {
 	first.says("url")
 	second := begin(t, "attach", dir)
 	url := second.says("url")
-	must(t, first.stdin.Close())
+	fatal.If(t, first.stdin.Close())
 	time.Sleep(300 * time.Millisecond)
 	query(t, url, "SELECT 1")
-	must(t, second.stdin.Close())
+	fatal.If(t, second.stdin.Close())
 	second.says("closed")
 	first.says("closed")
 	eventually(t, "the server is stopped", func() bool { return serverPID(dir) == 0 })
@@ -188,7 +189,7 @@ func TestCommandsThatStartTogetherShareOneServer(t *testing.T) {
 		t.Fatalf("%d servers", len(urls))
 	}
 	for _, c := range commands {
-		must(t, c.stdin.Close())
+		fatal.If(t, c.stdin.Close())
 	}
 	for _, c := range commands {
 		c.says("closed")
@@ -203,7 +204,7 @@ func TestAKilledGuestHoldsNobodyUp(t *testing.T) {
 	guest := begin(t, "attach", dir)
 	guest.says("url")
 	guest.kill()
-	must(t, owner.stdin.Close())
+	fatal.If(t, owner.stdin.Close())
 	owner.says("closed")
 }
 
@@ -216,7 +217,7 @@ func TestAGuestOutlivesAKilledOwnerByStartingAgain(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s, err := embedded.Attach(ctx, embedded.Config{Dir: dir, Settings: hasty})
-	must(t, err)
+	fatal.If(t, err)
 	query(t, s.URL(), "SELECT 1")
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"simgraph/db/embedded"
+	"simgraph/internal/fatal"
 )
 
 // refused starts a server where none can be, and returns the one line why.
@@ -18,7 +19,7 @@ func refused(t *testing.T, dir string) string {
 	t.Helper()
 	s, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Settings: hasty})
 	if err == nil {
-		must(t, s.Close())
+		fatal.If(t, s.Close())
 		t.Fatal("the server has started")
 	}
 	if strings.Contains(err.Error(), "\n") {
@@ -40,32 +41,32 @@ func says(t *testing.T, text string, parts ...string) {
 func TestDataOfAnotherMajorVersionAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(scratch(t), "data")
-	must(t, start(t, dir).Close())
+	fatal.If(t, start(t, dir).Close())
 	version := filepath.Join(dir, "postgres/PG_VERSION")
 	made, err := os.ReadFile(version)
-	must(t, err)
-	must(t, os.WriteFile(version, []byte("12\n"), 0o600))
+	fatal.If(t, err)
+	fatal.If(t, os.WriteFile(version, []byte("12\n"), 0o600))
 	says(t, refused(t, dir), "PostgreSQL 12", "data are untouched")
-	must(t, os.WriteFile(version, []byte("nonsense\n"), 0o600))
+	fatal.If(t, os.WriteFile(version, []byte("nonsense\n"), 0o600))
 	says(t, refused(t, dir), "PG_VERSION", "nonsense")
-	must(t, os.WriteFile(version, made, 0o600))
+	fatal.If(t, os.WriteFile(version, made, 0o600))
 	query(t, start(t, dir).URL(), "SELECT 1")
 }
 
 func TestAFolderThatIsNoDatabaseIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(scratch(t), "data")
-	must(t, os.MkdirAll(filepath.Join(dir, "postgres"), 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, "postgres/precious"), []byte("x"), 0o600))
+	fatal.If(t, os.MkdirAll(filepath.Join(dir, "postgres"), 0o755))
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "postgres/precious"), []byte("x"), 0o600))
 	says(t, refused(t, dir), "no PostgreSQL database")
 	_, err := os.Stat(filepath.Join(dir, "postgres/precious"))
-	must(t, err)
+	fatal.If(t, err)
 }
 
 func TestAFileInPlaceOfTheDirectory(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(scratch(t), "data")
-	must(t, os.WriteFile(file, nil, 0o600))
+	fatal.If(t, os.WriteFile(file, nil, 0o600))
 	says(t, refused(t, file), "not a directory")
 	says(t, refused(t, filepath.Join(file, "below")), "not a directory")
 }
@@ -78,8 +79,8 @@ func TestWithoutProgramsOneCommandIsNamed(t *testing.T) {
 func TestDamagedDataAreReportedInTheServersWords(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(scratch(t), "data")
-	must(t, start(t, dir).Close())
-	must(t, os.Remove(filepath.Join(dir, "postgres/global/pg_control")))
+	fatal.If(t, start(t, dir).Close())
+	fatal.If(t, os.Remove(filepath.Join(dir, "postgres/global/pg_control")))
 	says(t, refused(t, dir), "PostgreSQL did not start", "could not find the database system")
 }
 
@@ -110,7 +111,7 @@ func TestAFullDisk(t *testing.T) {
 	if err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16m,mode=755", "tmpfs", dir).Run(); err != nil {
 		t.Skip("needs the right to mount")
 	}
-	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
+	t.Cleanup(func() { fatal.If(t, syscall.Unmount(dir, 0)) })
 	says(t, refused(t, filepath.Join(dir, "data")), "cannot create a database", "No space left on device")
 }
 
@@ -119,19 +120,19 @@ func TestAFullDiskUnderExistingData(t *testing.T) {
 	if err := exec.Command("mount", "-t", "tmpfs", "-o", "size=96m,mode=755", "tmpfs", dir).Run(); err != nil {
 		t.Skip("needs the right to mount")
 	}
-	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
+	t.Cleanup(func() { fatal.If(t, syscall.Unmount(dir, 0)) })
 	data := filepath.Join(dir, "data")
 	s := start(t, data)
 	execute(t, s.URL(), "CREATE TABLE kept AS SELECT 42 AS n")
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	filler, err := os.Create(filepath.Join(dir, "filler"))
-	must(t, err)
+	fatal.If(t, err)
 	for chunk := make([]byte, 4096); err == nil; {
 		_, err = filler.Write(chunk)
 	}
-	must(t, filler.Close())
+	fatal.If(t, filler.Close())
 	says(t, refused(t, data), "the disk is full")
-	must(t, os.Remove(filler.Name()))
+	fatal.If(t, os.Remove(filler.Name()))
 	if got := query(t, start(t, data).URL(), "SELECT n FROM kept"); got != "42" {
 		t.Fatalf("got %q", got)
 	}

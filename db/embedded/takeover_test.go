@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/db/embedded"
+	"simgraph/internal/fatal"
 )
 
 // share starts a server on a directory whose database a command runs.
@@ -31,7 +32,7 @@ func TestAStartSharesTheServerOfACommandAndTakesItOver(t *testing.T) {
 	execute(t, s.URL(), "CREATE TABLE kept AS SELECT 42 AS n")
 	of := serverPID(dir)
 	s.TakeOver()
-	must(t, c.stdin.Close())
+	fatal.If(t, c.stdin.Close())
 	c.says("closed")
 	eventually(t, "the server is started again", func() bool { return serverPID(dir) != of && reaches(s.URL()) == nil })
 	if got := query(t, s.URL(), "SELECT n FROM kept"); got != "42" {
@@ -41,9 +42,9 @@ func TestAStartSharesTheServerOfACommandAndTakesItOver(t *testing.T) {
 	if got := guest.says("url"); got != s.URL() {
 		t.Fatalf("a command uses %s afterwards", got)
 	}
-	must(t, guest.stdin.Close())
+	fatal.If(t, guest.stdin.Close())
 	guest.says("closed")
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	if err := s.Err(); err != nil || serverPID(dir) != 0 {
 		t.Fatalf("%v, the server %d still runs", err, serverPID(dir))
 	}
@@ -55,7 +56,7 @@ func TestACommandWaitsUntilTheStartIsComplete(t *testing.T) {
 	c := begin(t, "attach", dir)
 	s := share(t, dir, c)
 	of := serverPID(dir)
-	must(t, c.stdin.Close())
+	fatal.If(t, c.stdin.Close())
 	time.Sleep(300 * time.Millisecond)
 	if err := reaches(s.URL()); err != nil || serverPID(dir) != of {
 		t.Fatalf("the server of the command is gone: %v", err)
@@ -91,7 +92,7 @@ func TestAServerThatCrashesUnderACommandIsTakenOverWhileTheCommandRuns(t *testin
 	c := begin(t, "attach", dir)
 	s := share(t, dir, c)
 	s.TakeOver()
-	must(t, syscall.Kill(serverPID(dir), syscall.SIGKILL))
+	fatal.If(t, syscall.Kill(serverPID(dir), syscall.SIGKILL))
 	c.says("gone")
 	eventually(t, "the server is started again", func() bool { return reaches(s.URL()) == nil })
 	c.says("closed")
@@ -109,11 +110,11 @@ func TestAStartThatSharesIsOnlyOne(t *testing.T) {
 	if inUse, ok := errors.AsType[*embedded.InUseError](err); !ok || inUse.PID != first.cmd.Process.Pid || inUse.Purpose != "start" {
 		t.Fatalf("got %v", err)
 	}
-	must(t, first.stdin.Close())
+	fatal.If(t, first.stdin.Close())
 	first.says("closed")
 	url := start(t, dir).URL()
 	query(t, url, "SELECT 1")
-	must(t, c.stdin.Close())
+	fatal.If(t, c.stdin.Close())
 }
 
 func TestAStartThatSharesLeavesTheServerToTheCommand(t *testing.T) {
@@ -122,12 +123,12 @@ func TestAStartThatSharesLeavesTheServerToTheCommand(t *testing.T) {
 	c := begin(t, "attach", dir)
 	s := share(t, dir, c)
 	s.TakeOver()
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	if err := s.Err(); err != nil {
 		t.Fatalf("a server that was closed has no error: %v", err)
 	}
 	query(t, s.URL(), "SELECT 1")
-	must(t, c.stdin.Close())
+	fatal.If(t, c.stdin.Close())
 	c.says("closed")
 }
 
@@ -138,7 +139,7 @@ func TestStartsAndCommandsAreKilledAtAnyMoment(t *testing.T) {
 	dir := filepath.Join(scratch(t), "data")
 	s := start(t, dir)
 	execute(t, s.URL(), "CREATE TABLE kept (n int)")
-	must(t, s.Close())
+	fatal.If(t, s.Close())
 	for round := range 12 {
 		command, server := begin(t, "attach", dir), begin(t, "start", dir)
 		url := command.says("url")
@@ -147,7 +148,7 @@ func TestStartsAndCommandsAreKilledAtAnyMoment(t *testing.T) {
 		if round%3 != 0 {
 			command.kill()
 		} else {
-			must(t, command.stdin.Close())
+			fatal.If(t, command.stdin.Close())
 			command.says("closed")
 		}
 		server.says("url")
@@ -155,12 +156,12 @@ func TestStartsAndCommandsAreKilledAtAnyMoment(t *testing.T) {
 		if round%2 == 0 {
 			server.kill()
 		} else {
-			must(t, server.stdin.Close())
+			fatal.If(t, server.stdin.Close())
 			server.says("closed")
 		}
 		s := start(t, dir)
 		execute(t, s.URL(), "INSERT INTO kept VALUES (1)")
-		must(t, s.Close())
+		fatal.If(t, s.Close())
 	}
 	if got := query(t, start(t, dir).URL(), "SELECT count(*) FROM kept"); got != "12" {
 		t.Fatalf("%s of 12 rows are there", got)

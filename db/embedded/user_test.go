@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 func TestRootsServerRunsAsAnotherUser(t *testing.T) {
@@ -31,10 +33,10 @@ func TestRootsServerRunsAsTheOwnerOfTheDirectory(t *testing.T) {
 	t.Parallel()
 	nobody := unprivileged(t)
 	dir := filepath.Join(scratch(t), "data")
-	must(t, os.Mkdir(dir, 0o700))
-	must(t, os.Chown(dir, int(nobody.Uid), int(nobody.Gid)))
-	must(t, start(t, dir).Close())
-	must(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+	fatal.If(t, os.Mkdir(dir, 0o700))
+	fatal.If(t, os.Chown(dir, int(nobody.Uid), int(nobody.Gid)))
+	fatal.If(t, start(t, dir).Close())
+	fatal.If(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -51,7 +53,7 @@ func TestRootsEmptyClosedDirectoryIsOpened(t *testing.T) {
 	t.Parallel()
 	unprivileged(t)
 	dir := filepath.Join(scratch(t), "data")
-	must(t, os.Mkdir(dir, 0o700))
+	fatal.If(t, os.Mkdir(dir, 0o700))
 	query(t, start(t, dir).URL(), "SELECT 1")
 }
 
@@ -59,7 +61,7 @@ func TestAClosedFolderAboveIsNamed(t *testing.T) {
 	t.Parallel()
 	unprivileged(t)
 	above := filepath.Join(scratch(t), "closed")
-	must(t, os.Mkdir(above, 0o700))
+	fatal.If(t, os.Mkdir(above, 0o700))
 	says(t, refused(t, filepath.Join(above, "data")), "cannot enter", above, "--data-dir")
 }
 
@@ -67,12 +69,12 @@ func TestAnOrdinaryUser(t *testing.T) {
 	t.Parallel()
 	nobody := unprivileged(t)
 	dir := scratch(t)
-	must(t, os.Chown(dir, int(nobody.Uid), int(nobody.Gid)))
+	fatal.If(t, os.Chown(dir, int(nobody.Uid), int(nobody.Gid)))
 	data := filepath.Join(dir, "data")
 	for range 2 {
 		c := asUser(t, nobody, data)
 		query(t, c.says("url"), "SELECT 1")
-		must(t, c.stdin.Close())
+		fatal.If(t, c.stdin.Close())
 		c.says("closed")
 	}
 	c := asUser(t, nobody, data)
@@ -88,7 +90,7 @@ func TestAnOrdinaryUserWithoutRights(t *testing.T) {
 	dir := scratch(t)
 	text := asUser(t, nobody, filepath.Join(dir, "data")).says("error")
 	says(t, text, "no permission for user "+nobodyName(t, nobody), "--data-dir")
-	must(t, start(t, filepath.Join(dir, "data")).Close())
+	fatal.If(t, start(t, filepath.Join(dir, "data")).Close())
 	says(t, asUser(t, nobody, filepath.Join(dir, "data")).says("error"), "no permission", "--data-dir")
 }
 
@@ -100,16 +102,16 @@ func unprivileged(t *testing.T) *syscall.Credential {
 		t.Skip("needs root, and the user nobody")
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
-	must(t, err)
+	fatal.If(t, err)
 	gid, err := strconv.ParseUint(u.Gid, 10, 32)
-	must(t, err)
+	fatal.If(t, err)
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
 func nobodyName(t *testing.T, c *syscall.Credential) string {
 	t.Helper()
 	u, err := user.LookupId(strconv.Itoa(int(c.Uid)))
-	must(t, err)
+	fatal.If(t, err)
 	return u.Username
 }
 
@@ -122,7 +124,7 @@ func copyProgram(t *testing.T, to string) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	must(t, os.Chmod(to, 0o755))
+	fatal.If(t, os.Chmod(to, 0o755))
 }
 
 // asUser runs "start" as another user, from a copy of this test binary, since

@@ -19,6 +19,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -74,9 +75,7 @@ func subscriber(id string, group int64) *domain.Subscriber {
 
 func (f *fleet) try(err error) {
 	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 }
 
 func (f *fleet) stored(answers []domain.Imported, err error) {

@@ -8,15 +8,14 @@ import (
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain/query"
+	"simgraph/internal/fatal"
 )
 
 // What a forged cursor brings must be what PostgreSQL can read, or else the
 // caller's mistake would be reported as a failure of the service.
 func FuzzCursorValue(f *testing.F) {
 	pool, err := pg.Open(f.Context(), dbtest.URL(f), pg.Options{MaxConns: 2})
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	f.Cleanup(func() { _ = pool.Close() })
 	for _, value := range []string{
 		"1", "-9223372036854775808", "+1", "1.5", "0x1p-2", "1e400", "NaN", "-Inf", "1_000", ".", "t", "TRUE", "yes", "",

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"simgraph/domain/query"
+	"simgraph/internal/fatal"
 )
 
 // filterRow is a row whose nil fields are null.
@@ -118,9 +119,7 @@ func drawComparison(t *rapid.T) query.Expr {
 	nullable := op != query.Like && field.Type != query.Set
 	values := rapid.SliceOfN(drawValue(field.Type, nullable), shortest, longest).Draw(t, "values")
 	e, err := query.Compare(filterFields, field.Name, op, values...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return e
 }
 

@@ -12,6 +12,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/keyset"
 	"simgraph/domain/query"
+	"simgraph/internal/fatal"
 )
 
 var filterFields = query.NewFields(
@@ -161,9 +162,7 @@ func TestLikeKnowsTheCaseOfEveryAlphabet(t *testing.T) {
 	t.Parallel()
 	table := newFilterTable(t, []filterRow{{ID: 1, Name: new("CAFÉ Žižkov")}})
 	var folds bool
-	if err := table.Get(&folds, `SELECT lower('É' COLLATE "default") = 'é'`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, table.Get(&folds, `SELECT lower('É' COLLATE "default") = 'é'`))
 	if !folds {
 		t.Skip("the locale of this PostgreSQL knows ASCII only")
 	}
@@ -216,9 +215,7 @@ CREATE TABLE row_tags (id int, tag text COLLATE "C")`)
 		_, err := table.NamedExec(`
 INSERT INTO rows (id, name, bytes, small, signal, online, at, tariff, fee, hidden, note)
 VALUES (:id, :name, :bytes, :small, CAST(:signal AS numeric), :online, :at, :tariff, :fee, :hidden, :note)`, row)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, tag := range row.Tags {
 			table.MustExec("INSERT INTO row_tags VALUES ($1, $2)", row.ID, tag)
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 // Moments are cut in one place, and whole-company stores refuse in one place.
@@ -27,7 +29,5 @@ func TestStoresTakeTimesAndRefusalsFromHere(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 }

@@ -19,6 +19,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // named stands for the types of the domain, which carries no tags.
@@ -31,16 +32,12 @@ type named struct {
 func TestColumnsMatchFieldsWithoutTags(t *testing.T) {
 	t.Parallel()
 	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer pool.Close()
 	var got named
 	err = pool.GetContext(t.Context(), &got, `SELECT 'a' AS physical_id, 'b' AS imsi, 'c' AS eid, 'd' AS smdp_provider,
 		'e' AS time_zone, true AS is_barred, 'f' AS physical_ids, 'g' AS ip_address, 'h' AS company_id`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if want := (named{"a", "b", "c", "d", "e", true, "f", "g", "h"}); got != want {
 		t.Fatalf("got %+v", got)
 	}
@@ -64,9 +61,7 @@ func TestTheSessionIsSetUp(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			pool, err := pg.Open(t.Context(), dbtest.URL(t)+c.parameters, c.opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			defer pool.Close()
 			var got string
 			if err := pool.GetContext(t.Context(), &got, c.statement); err != nil || got != c.want {
@@ -80,15 +75,11 @@ func TestStatementsArePreparedUnlessAPoolerStandsInFront(t *testing.T) {
 	t.Parallel()
 	for _, pooler := range []bool{false, true} {
 		pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{MaxConns: 1, Pooler: pooler})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer pool.Close()
 		var held int
 		pool.MustExecContext(t.Context(), "SELECT $1::int", 1)
-		if err := pool.GetContext(t.Context(), &held, "SELECT count(*) FROM pg_prepared_statements"); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.GetContext(t.Context(), &held, "SELECT count(*) FROM pg_prepared_statements"))
 		if (held == 1) == pooler {
 			t.Fatalf("pooler %v: the server holds %d statements", pooler, held)
 		}
@@ -98,18 +89,14 @@ func TestStatementsArePreparedUnlessAPoolerStandsInFront(t *testing.T) {
 func TestConnectionsStayOpen(t *testing.T) {
 	t.Parallel()
 	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{MaxConns: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer pool.Close()
 	done := make(chan error)
 	for range 6 {
 		go func() { _, err := pool.ExecContext(t.Context(), "SELECT pg_sleep(0.1)"); done <- err }()
 	}
 	for range 6 {
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, <-done)
 	}
 	if stats := pool.Stats(); stats.OpenConnections != 3 || stats.MaxOpenConnections != 3 {
 		t.Fatalf("got %+v", stats)
@@ -119,9 +106,7 @@ func TestConnectionsStayOpen(t *testing.T) {
 func TestAnAddressThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	good, err := url.Parse(dbtest.URL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	wrong := *good
 	wrong.User = url.UserPassword("simgraph", "s3cret")
 	absent := *good
@@ -168,9 +153,7 @@ func TestHostsOfAnAddress(t *testing.T) {
 func TestAServerThatListensOnlyLaterIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(dbtest.URL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	socket := filepath.Join(address.Query().Get("host"), ".s.PGSQL.5432")
 	port := closedPort(t)
 	go func() {
@@ -180,12 +163,8 @@ func TestAServerThatListensOnlyLaterIsWaitedFor(t *testing.T) {
 	late := *address
 	late.Host, late.RawQuery = fmt.Sprint("127.0.0.1:", port), ""
 	pool, err := pg.Open(t.Context(), late.String(), pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := pool.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, pool.Close())
 }
 
 func TestAServerThatStaysAwayIsReported(t *testing.T) {
@@ -209,9 +188,7 @@ func TestAServerThatStaysAwayIsReported(t *testing.T) {
 func closedPort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

@@ -4,13 +4,13 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 func TestAConnectionThatWasMadeAfterASilentReadBeganIsKept(t *testing.T) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer server.Close()
 	go func() {
 		for {
@@ -25,9 +25,7 @@ func TestAConnectionThatWasMadeAfterASilentReadBeganIsKept(t *testing.T) {
 	d := newReadTimeoutDialer(time.Minute).(*readTimeoutDialer)
 	dial := func() net.Conn {
 		conn, err := d.DialContext(t.Context(), "tcp", server.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		return conn
 	}

@@ -13,20 +13,17 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestAReplicaIsAStandbyOfTheSameCluster(t *testing.T) {
 	t.Parallel()
 	pair := dbtest.NewPair(t)
 	primary, err := pg.Open(t.Context(), pair.Primary, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = primary.Close() })
 	cluster, err := pg.Cluster(t.Context(), primary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, of := range []struct{ address, cluster, complaint string }{
 		{pair.Standby, cluster, ""},
 		{pair.Primary, cluster, "no standby"},
@@ -35,9 +32,7 @@ func TestAReplicaIsAStandbyOfTheSameCluster(t *testing.T) {
 	} {
 		standby := openReplica(t, of.address, of.cluster)
 		written, err := pg.Written(t.Context(), primary)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		replayed, err := standby.Replayed(t.Context())
 		for deadline := time.Now().Add(time.Minute); err == nil && replayed < written && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			replayed, err = standby.Replayed(t.Context())
@@ -51,9 +46,7 @@ func TestAReplicaIsAStandbyOfTheSameCluster(t *testing.T) {
 func openReplica(t *testing.T, address, cluster string) *pg.Replica {
 	t.Helper()
 	standby, err := pg.OpenReplica(address, cluster, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = standby.Close() })
 	return standby
 }
@@ -66,9 +59,7 @@ func TestAnAddressWithoutAPrimaryIsUnavailable(t *testing.T) {
 	t.Parallel()
 	pair := dbtest.NewPair(t)
 	both, err := pg.Open(t.Context(), pair.Both("read-write"), pg.Options{MaxConns: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = both.Close() })
 	both.SetMaxIdleConns(0)
 	var standby bool

@@ -18,6 +18,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 type colour string
@@ -92,9 +93,7 @@ func eachDoor(t *testing.T, do func(t *testing.T, in sqlx.QueryerContext)) {
 func openWith(t *testing.T, address string, opt pg.Options) *sqlx.DB {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), address, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	return pool
 }

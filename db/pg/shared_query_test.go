@@ -3,6 +3,8 @@ package pg
 import (
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 func TestOnlyTheSameIsShared(t *testing.T) {
@@ -26,9 +28,7 @@ func TestOnlyTheSameIsShared(t *testing.T) {
 		{"SELECT", []any{time.Unix(1, 1)}},
 	} {
 		key, err := sharedKey(asked.query, asked.args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if other, ok := seen[key]; ok {
 			t.Errorf("%d is taken for %d", i, other)
 		}

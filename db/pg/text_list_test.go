@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/lib/pq"
+
+	"simgraph/internal/fatal"
 )
 
 func TestAnArrayOfTextsIsReadAsItWasWritten(t *testing.T) {
@@ -13,9 +15,7 @@ func TestAnArrayOfTextsIsReadAsItWasWritten(t *testing.T) {
 		{`ends in \`}, {`"quoted"`, "plain", `{"a","b"}`},
 	} {
 		printed, err := pq.StringArray(texts).Value()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, v := range []any{printed, []byte(printed.(string))} {
 			var got TextList[string]
 			if err := got.Scan(v); err != nil || !slices.Equal(got, texts) {
@@ -45,9 +45,7 @@ func FuzzTextList(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second, third string) {
 		texts := []string{first, second, third}
 		printed, err := pq.StringArray(texts).Value()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var got TextList[string]
 		if err := got.Scan(printed); err != nil || !slices.Equal(got, texts) {
 			t.Errorf("%s: got %q, %v", printed, got, err)

@@ -10,15 +10,14 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // counted is a table with one counter.
 func counted(t *testing.T, opt pg.Options) *sqlx.DB {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), dbtest.URL(t), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { pool.Close() })
 	pool.MustExec(`CREATE TABLE counter AS SELECT 0 AS n`)
 	return pool
@@ -95,9 +94,7 @@ func TestTimeoutsThatSessionsLackAreNamed(t *testing.T) {
 	t.Parallel()
 	opt := pg.Options{Pooler: true, StatementTimeout: time.Second, LockTimeout: time.Second, IdleTimeout: time.Second}
 	pool, err := pg.Open(t.Context(), dbtest.URL(t)+"&lock_timeout=5000&idle_in_transaction_session_timeout=0", opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer pool.Close()
 	names, err := opt.Unset(t.Context(), pool)
 	if want := []string{"idle_in_transaction_session_timeout", "statement_timeout"}; err != nil || !slices.Equal(names, want) {

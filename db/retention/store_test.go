@@ -14,6 +14,7 @@ import (
 	"simgraph/db/retention"
 	"simgraph/domain"
 	rules "simgraph/domain/retention"
+	"simgraph/internal/fatal"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -51,18 +52,14 @@ func (f *fixture) pass(d time.Duration) { f.process, f.database = f.process.Add(
 
 func (f *fixture) set(name rules.Name, kept int) {
 	f.Helper()
-	if err := f.store.Set(f.Context(), operator, rules.Of(name), kept); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.store.Set(f.Context(), operator, rules.Of(name), kept))
 }
 
 // upkeep runs the upkeep and returns what it did.
 func (f *fixture) upkeep() string {
 	f.Helper()
 	steps, err := f.store.Upkeep(f.Context(), operator)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	var texts []string
 	for _, s := range steps {
 		texts = append(texts, fmt.Sprintf("%s %s %d->%d", s.Action, s.Name, s.Before, s.Kept))
@@ -130,9 +127,7 @@ func TestAShorterRetentionIsAnnouncedAndWaitsADay(t *testing.T) {
 		f.pass(day)
 		f.mustDo("")
 		all, err := f.store.List(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, s := range all {
 			if s.Name == kind.Name {
 				last := s.History[len(s.History)-1]
@@ -180,9 +175,7 @@ func TestAShorterRetentionThatIsTakenBackDeletesNothing(t *testing.T) {
 			f.pass(day)
 		}
 		var actions []string
-		if err := f.pool.Select(&actions, `SELECT action FROM audit_log WHERE company_id = 0 AND action LIKE 'retention.%' AND subject_id = $1 ORDER BY sequence DESC LIMIT 5`, kind.Name); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.pool.Select(&actions, `SELECT action FROM audit_log WHERE company_id = 0 AND action LIKE 'retention.%' AND subject_id = $1 ORDER BY sequence DESC LIMIT 5`, kind.Name))
 		want := "retention.withdraw retention.announce retention.set retention.withdraw retention.set"
 		if got := strings.Join(actions, " "); got != want {
 			t.Errorf("the audit log has %s, not %s", got, want)

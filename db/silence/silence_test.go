@@ -15,6 +15,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/query"
 	rules "simgraph/domain/silence"
+	"simgraph/internal/fatal"
 )
 
 var noon = time.Date(2026, 11, 10, 12, 0, 0, 0, time.UTC)
@@ -35,17 +36,10 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-func (f *fixture) must(err error) {
-	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
-}
-
 func (f *fixture) create(of rules.Matcher, from, until time.Duration) *rules.Silence {
 	f.Helper()
 	made, err := f.store.Create(f.Context(), f.by, rules.Spec{Reason: "works", Matcher: of, StartsAt: f.now.Add(from), EndsAt: f.now.Add(until)})
-	f.must(err)
+	fatal.If(f, err)
 	return made
 }
 
@@ -115,7 +109,7 @@ func TestEachWayToMeanAnEntrySilencesIt(t *testing.T) {
 			}
 		}
 		_, err := f.store.End(t.Context(), f.by, of.SilenceID)
-		f.must(err)
+		fatal.If(f, err)
 		f.now = f.now.Add(time.Minute)
 	}
 }
@@ -128,7 +122,7 @@ func (f *fixture) logged(e entry) map[string]bool {
 	for log, insert := range map[string]string{"alert log": logAlert, "log of conditions": logCondition} {
 		notification := uuid.New()
 		f.pool.MustExec(insert, notification, e.physicalID, e.group, e.target, f.now)
-		f.must(pg.InTx(f.Context(), f.pool, func(tx *sqlx.Tx) (err error) {
+		fatal.If(f, pg.InTx(f.Context(), f.pool, func(tx *sqlx.Tx) (err error) {
 			mark := silence.Alerts
 			if insert == logCondition {
 				mark = silence.Notices
@@ -154,7 +148,7 @@ INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target,
   is_open, resolves, notification_id, date_created)
 SELECT 1, 7, kind, 'resolved', rule_type, target, 1, subscriber_key, '', since, 1, 2, '', '', '', false, entry_id, $1, $2
 FROM condition_log ORDER BY entry_id DESC LIMIT 1`, later, f.now.Add(2*time.Hour))
-		f.must(pg.InTx(f.Context(), f.pool, func(tx *sqlx.Tx) error {
+		fatal.If(f, pg.InTx(f.Context(), f.pool, func(tx *sqlx.Tx) error {
 			left, err := silence.Resolved(f.Context(), tx, fleettest.Acme, later)
 			if left == isSilent {
 				t.Errorf("the end of what %s began is left: %v", physicalID, left)
@@ -176,14 +170,14 @@ func TestSilencesAreChangedEndedAndKept(t *testing.T) {
 	var err error
 	for range 2 { // the second changes nothing
 		made, err = f.edit(made.SilenceID, rules.Edit{Reason: new("longer"), EndsAt: new(noon.Add(3 * time.Hour)), Matcher: &rules.Matcher{}})
-		f.must(err)
+		fatal.If(f, err)
 	}
 	if made.Reason != "longer" || len(made.AlertIDs) != 0 || !made.EndsAt.Equal(noon.Add(3*time.Hour)) {
 		t.Errorf("%+v", made)
 	}
 	for _, tags := range [][]string{{"a, b"}, {"a", "b"}} {
 		edited, err := f.edit(later.SilenceID, rules.Edit{Matcher: &rules.Matcher{TagNames: tags}})
-		f.must(err)
+		fatal.If(f, err)
 		if fmt.Sprintf("%q", edited.TagNames) != fmt.Sprintf("%q", tags) {
 			t.Errorf("%q became %q", tags, edited.TagNames)
 		}
@@ -193,19 +187,19 @@ func TestSilencesAreChangedEndedAndKept(t *testing.T) {
 	f.now = f.now.Add(time.Minute)
 	for range 2 { // the second changes nothing
 		made, err = f.store.End(t.Context(), f.by, made.SilenceID)
-		f.must(err)
+		fatal.If(f, err)
 		if !made.EndsAt.Equal(noon.Add(time.Minute)) {
 			t.Errorf("it ended at %s", made.EndsAt)
 		}
 		f.now = f.now.Add(time.Minute)
 	}
 	_, err = f.store.End(t.Context(), f.by, later.SilenceID) // has not begun
-	f.must(err)
+	fatal.If(f, err)
 	if got := f.counts(); got != "1 1 0" {
 		t.Error(got)
 	}
 	var actions []string
-	f.must(f.pool.Select(&actions, `SELECT action FROM audit_log WHERE subject_type = 'Silence' ORDER BY sequence`))
+	fatal.If(f, f.pool.Select(&actions, `SELECT action FROM audit_log WHERE subject_type = 'Silence' ORDER BY sequence`))
 	if got := strings.Join(actions, " "); got != "silence.create silence.create silence.edit silence.edit silence.edit silence.end silence.end" {
 		t.Error(got)
 	}
@@ -221,7 +215,7 @@ func (f *fixture) counts() string {
 			listing.Filter = fleettest.Must[query.Expr](f.T)(query.Compare(rules.Fields, "isEnded", query.Eq, *ended))
 		}
 		n, err := f.store.Count(f.Context(), f.by, listing)
-		f.must(err)
+		fatal.If(f, err)
 		text = append(text, fmt.Sprint(n))
 	}
 	return strings.Join(text, " ")
@@ -248,13 +242,13 @@ func TestWhatIsOverCannotBeEdited(t *testing.T) {
 		}
 	}
 	ended, err := f.store.End(t.Context(), f.by, made.SilenceID)
-	f.must(err)
+	fatal.If(f, err)
 	if !ended.EndsAt.Equal(made.EndsAt) {
 		t.Errorf("it ends at %s", ended.EndsAt)
 	}
 	f.now = made.EndsAt.Add(-time.Microsecond)
 	_, err = f.edit(made.SilenceID, rules.Edit{EndsAt: new(f.now.Add(time.Hour))})
-	f.must(err)
+	fatal.If(f, err)
 }
 
 // A silence concerns the whole company, and no other.

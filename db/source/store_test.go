@@ -17,6 +17,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/query"
 	"simgraph/domain/source"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -159,9 +160,7 @@ func TestProfilesHaveVersionsAndHideReadyOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	fleettest.WantKind(t, f.RemoveProfile(ctx, fleettest.All, "ready"), domain.KindInvalid)
-	if err := f.Remove(ctx, fleettest.All, "a"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, f.Remove(ctx, fleettest.All, "a"))
 	if err := f.RemoveProfile(ctx, fleettest.All, "ready"); err != nil {
 		t.Error(err)
 	}
@@ -192,9 +191,7 @@ func TestRejectsAreBounded(t *testing.T) {
 		for i := range n {
 			rejects = append(rejects, of.NewReject(fmt.Sprintf(`{"n":%d,"text":"%s"}`, from+i, "\x00"), true, domain.Invalid("n", "no such %d", i)))
 		}
-		if err := f.Keep(ctx, of, source.Counts{Rejected: int64(n)}, rejects); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.Keep(ctx, of, source.Counts{Rejected: int64(n)}, rejects))
 		f.now = f.now.Add(time.Second)
 	}
 	keep("b", 0, 1)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // Billing periods are taken whole, and only those that begin and end with UTC days.
@@ -23,9 +24,7 @@ func TestSplitPeriods(t *testing.T) {
 		"a zone in which no period begins at 0:00": {"Europe/Berlin", "2026-01-01", "2026-03-01", 0, 59},
 	} {
 		billing, err := domain.NewBilling(1, c.zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		from, _ := time.Parse(time.DateOnly, c.from)
 		until, _ := time.Parse(time.DateOnly, c.until)
 		var days []time.Time

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 func TestNumberingPlansAreSound(t *testing.T) {
@@ -62,9 +64,7 @@ func TestInternationalNumbersStay(t *testing.T) {
 func TestEveryCountryHasANumberingPlan(t *testing.T) {
 	t.Parallel()
 	countries, err := os.ReadFile("../countries.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for line := range strings.Lines(string(countries)) {
 		code := strings.Fields(line)[1]
 		if !slices.ContainsFunc(all(), func(p plan) bool { return p.country == code }) {

@@ -9,13 +9,12 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/signin"
+	"simgraph/internal/fatal"
 )
 
 func claimsOf(t *testing.T, text string) (claims map[string]any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), &claims); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal([]byte(text), &claims))
 	return claims
 }
 
@@ -103,9 +102,7 @@ func TestAProviderThatIsNotWholeIsRefused(t *testing.T) {
 	whole := func() *signin.Provider {
 		return &signin.Provider{Name: "acme", Rules: []signin.Rule{{Claim: "groups", Value: "fleet", Rights: signin.Rights{Company: "acme", Groups: []int64{1}}}}}
 	}
-	if err := whole().Check(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, whole().Check())
 	for name, spoil := range map[string]func(*signin.Provider){
 		"no name":                       func(p *signin.Provider) { p.Name = "" },
 		"a name with a slash":           func(p *signin.Provider) { p.Name = "a/b" },

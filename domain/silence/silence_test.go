@@ -9,32 +9,27 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/silence"
+	"simgraph/internal/fatal"
 )
 
 func zone(t *testing.T, name string) *time.Location {
 	t.Helper()
 	of, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return of
 }
 
 func at(t *testing.T, text string) time.Time {
 	t.Helper()
 	when, err := time.Parse("2006-01-02 15:04", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return when
 }
 
 func window(t *testing.T, day time.Weekday, from, until string) silence.Window {
 	t.Helper()
 	w, err := silence.NewWindow(day, from, until)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return w
 }
 

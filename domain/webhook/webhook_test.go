@@ -11,6 +11,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 )
 
 func TestAddressesThatAreNotOfTheInternetAreForbidden(t *testing.T) {
@@ -107,9 +108,7 @@ func TestAnswersAreJudged(t *testing.T) {
 func TestMessagesAreSigned(t *testing.T) {
 	t.Parallel()
 	secret, err := webhook.ParseSecret("whsec_MfKQ9r8GKYqTwjUPD8ILPZIo2LaLaSw0aaaaaaaaaaaa")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	header := http.Header{}
 	webhook.Sign(header, "msg_1", time.Unix(1614265330, 0), []byte(`{}`), secret, webhook.NewSecret())
 	first, second, two := strings.Cut(header.Get(webhook.HeaderSignature), " ")
@@ -129,27 +128,19 @@ func TestNamesInMessagesDoNothing(t *testing.T) {
 	evil := "<!channel> <@U1> <https://evil.example|x> & <at>all</at>\r\nSecond {{{DATE(2017)}}} ${x} $${{x}} \u202E"
 	event := webhook.NewAlertFired("acme", time.Now(), &webhook.Firing{EntryID: 7, Nickname: &evil, PhysicalID: &evil, SubscriberID: &evil, LimitBoundary: "lower"}).JSON()
 	slack, err := webhook.ContentOf(webhook.Slack, event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var message struct {
 		Text   string
 		Blocks []struct{ Text struct{ Type, Text string } }
 	}
-	if err := json.Unmarshal(slack.Body, &message); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(slack.Body, &message))
 	if strings.ContainsAny(message.Text, "<>\r\n\u202E") || message.Blocks[0].Text.Type != "plain_text" || strings.Count(message.Blocks[0].Text.Text, "\n") != 4 {
 		t.Errorf("%s", slack.Body)
 	}
 	teams, err := webhook.ContentOf(webhook.Teams, event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var card any
-	if err := json.Unmarshal(teams.Body, &card); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(teams.Body, &card))
 	for _, text := range []string{`"TextBlock"`, `\u003c`, "{{", "${", `\r`, `\n`} {
 		if strings.Contains(string(teams.Body), text) {
 			t.Errorf("%q is in %s", text, teams.Body)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"simgraph/graph/scalar"
+	"simgraph/internal/fatal"
 )
 
 func TestDateTimeIsWrittenInUTC(t *testing.T) {
@@ -46,9 +47,7 @@ func TestDateTimeNeedsAnOffset(t *testing.T) {
 func TestBigIntKeepsAllDigits(t *testing.T) {
 	for _, text := range []string{"0", "-1", "9223372036854775807", "-9223372036854775808"} {
 		n, err := scalar.UnmarshalBigInt(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var b bytes.Buffer
 		scalar.MarshalBigInt(n).MarshalGQL(&b)
 		if b.String() != `"`+text+`"` {

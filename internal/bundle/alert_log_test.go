@@ -9,6 +9,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // alerting is a company whose usage is above thresholds of four alerts.
@@ -41,13 +42,9 @@ func (d *database) fired() {
 	}
 	alerts := db.NewVolumeAlerts(d.pool, func() time.Time { return now })
 	company, err := companies.New(d.pool).FindExternal(d.Context(), "acme")
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	var sim int64
-	if err := d.pool.Get(&sim, `SELECT alert_id FROM alerts WHERE rule_type = 'sim'`); err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, d.pool.Get(&sim, `SELECT alert_id FROM alerts WHERE rule_type = 'sim'`))
 	if _, err := alerts.Edit(d.Context(), domain.Whole(company.CompanyID), sim, domain.AlertEdit{LowerThreshold: new(int64(55))}); err != nil {
 		d.Fatal(err)
 	}
@@ -94,9 +91,7 @@ func TestEqualAlertsAreRestoredWithTheirLogs(t *testing.T) {
 	from.load(alerting...)
 	alerts := db.NewVolumeAlerts(from.pool, func() time.Time { return now })
 	company, err := companies.New(from.pool).FindExternal(t.Context(), "acme")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	scope := domain.Whole(company.CompanyID)
 	spec := domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 100, UpperThreshold: 1000}
 	if _, err := alerts.Create(t.Context(), scope, spec); err != nil {
@@ -104,9 +99,7 @@ func TestEqualAlertsAreRestoredWithTheirLogs(t *testing.T) {
 	}
 	// The first of the two fires anew, so that its entry is not the one that it had.
 	var first int64
-	if err := from.pool.Get(&first, `SELECT min(alert_id) FROM alerts WHERE rule_type = 'company'`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, from.pool.Get(&first, `SELECT min(alert_id) FROM alerts WHERE rule_type = 'company'`))
 	for _, lower := range []int64{500, 100} {
 		if _, err := alerts.Edit(t.Context(), scope, first, domain.AlertEdit{LowerThreshold: &lower}); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/internal/bundle"
+	"simgraph/internal/fatal"
 )
 
 const (
@@ -39,13 +40,9 @@ func TestUsageMayNameItsSubscriberByNetworkAndDescribeItsSession(t *testing.T) {
 	const table = "company,source,sessionId,startedAt,endedAt,mobileOriginated,mobileTerminated,event,cause,apn,ratType,imei,visitedNetwork,nas,imsi,msisdn,subscriberId\n" +
 		"acme,c,s-1,2026-11-01T10:05:00Z,2026-11-01T10:20:00Z,1,2,STOP,Idle,iot,EUTRAN,35345607000000,26201,pgw,2341,0044 77,4477\n"
 	line, err := bundle.NewUsageReader(strings.NewReader(common)).Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	item, err := bundle.NewCSVReader(strings.NewReader(strings.Replace(table, "0044 77", "004477", 1))).Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	report := domain.SessionReport{IsDelta: true, Event: domain.SessionStopped, Cause: "Idle", APN: "iot", RATType: "EUTRAN", IMEI: "35345607000000", VisitedNetwork: "26201", NAS: "pgw"}
 	for _, r := range []domain.UsageRecord{line.Record, item.Value.(domain.UsageRecord)} {
 		if r.IMSI != "2341" || r.MSISDN != "4477" || r.PhysicalID != "" || r.Protocol != "IP" || r.Report == nil || !reflect.DeepEqual(*r.Report, report) {

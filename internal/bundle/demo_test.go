@@ -7,6 +7,7 @@ import (
 
 	"simgraph/internal/bundle"
 	"simgraph/internal/demo"
+	"simgraph/internal/fatal"
 )
 
 // demoLines is a made-up company.
@@ -15,13 +16,9 @@ func demoLines(t *testing.T, subscribers, days int) []string {
 	var b bytes.Buffer
 	w := bundle.NewWriter(&b)
 	for item := range demo.Items(demo.Options{Company: "demo", Subscribers: subscribers, Days: days, Seed: 1, Until: now}) {
-		if err := w.Write(item); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, w.Write(item))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Flush())
 	return strings.Split(strings.TrimSpace(b.String()), "\n")
 }
 

@@ -17,6 +17,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
+	"simgraph/internal/fatal"
 	"simgraph/internal/profile"
 )
 
@@ -51,9 +52,7 @@ func stores(pool *sqlx.DB) bundle.Stores {
 func (d *database) load(lines ...string) string {
 	d.Helper()
 	counts, err := d.tryLoad(d.Context(), strings.Join(lines, "\n"))
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	var texts []string
 	for _, t := range append(bundle.Types(), "") {
 		c := counts[t]
@@ -84,27 +83,17 @@ func (d *database) tryLoad(ctx context.Context, text string) (bundle.Counts, err
 func (d *database) export(company string) string {
 	d.Helper()
 	found, err := companies.New(d.pool).FindExternal(d.Context(), company)
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	snapshot, err := db.NewSnapshots(d.pool).Open(d.Context(), domain.Whole(found.CompanyID))
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	var b bytes.Buffer
-	if err := bundle.Export(d.Context(), snapshot, bundle.NewWriter(&b), nil); err != nil {
-		d.Fatal(err)
-	}
-	if err := snapshot.Close(); err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, bundle.Export(d.Context(), snapshot, bundle.NewWriter(&b), nil))
+	fatal.If(d, snapshot.Close())
 	return b.String()
 }
 
 func (d *database) get(query string, args ...any) (value string) {
 	d.Helper()
-	if err := d.pool.GetContext(d.Context(), &value, query, args...); err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, d.pool.GetContext(d.Context(), &value, query, args...))
 	return value
 }

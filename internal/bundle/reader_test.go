@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"simgraph/internal/bundle"
+	"simgraph/internal/fatal"
 )
 
 const (
@@ -64,9 +65,7 @@ func readAll(t *testing.T, r *bundle.Reader) (items []bundle.Item, bad []string)
 		if errors.Is(err, io.EOF) {
 			return items, bad
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		items = append(items, item)
 	}
 }
@@ -76,13 +75,9 @@ func rewrite(t *testing.T, items []bundle.Item) string {
 	var b bytes.Buffer
 	w := bundle.NewWriter(&b)
 	for _, item := range items {
-		if err := w.Write(item); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, w.Write(item))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Flush())
 	return b.String()
 }
 

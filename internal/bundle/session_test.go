@@ -8,6 +8,7 @@ import (
 
 	"simgraph/db/companies"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // report stores what a network element reports of a session of the subscriber of acme
@@ -21,9 +22,7 @@ func (d *database) reportAs(session string, minutes int, bytes int64, imsi, msis
 	d.Helper()
 	report.APN, report.VisitedNetwork, report.Cell, report.Cause = "iot.example", "23415", "ECGI 23415 4660 17", "User-Request"
 	company, err := companies.New(d.pool).FindExternal(d.Context(), "acme")
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	began := now.Add(-3 * time.Hour).Truncate(time.Second)
 	results, err := stores(d.pool).Usage.Record(d.Context(), domain.Whole(company.CompanyID), []domain.UsageRecord{{
 		Source: "pgw-1", SessionID: session, StartedAt: began, EndedAt: began.Add(time.Duration(minutes) * time.Minute), MobileOriginated: bytes, Protocol: "IP",

@@ -21,6 +21,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/internal/changes"
+	"simgraph/internal/fatal"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -89,22 +90,16 @@ type started struct {
 func (f *fixture) send(user, query, media, file string, to any) (status int) {
 	f.Helper()
 	r, err := http.NewRequestWithContext(f.Context(), http.MethodPost, f.URL+"/operations"+query, strings.NewReader(file))
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	r.Header.Set("Content-Type", media)
 	if user != "" {
 		r.Header.Set("Authorization", "Bearer "+user)
 	}
 	response, err := f.Client().Do(r)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	defer func() { _ = response.Body.Close() }()
 	if to != nil {
-		if err := json.NewDecoder(response.Body).Decode(to); err != nil {
-			f.Fatal(err)
-		}
+		fatal.If(f, json.NewDecoder(response.Body).Decode(to))
 	}
 	return response.StatusCode
 }
@@ -112,9 +107,7 @@ func (f *fixture) send(user, query, media, file string, to any) (status int) {
 // nicknamed lists the subscribers with a nickname.
 func (f *fixture) nicknamed() (ids string) {
 	f.Helper()
-	if err := f.pool.Get(&ids, `SELECT COALESCE(string_agg(physical_id, ' ' ORDER BY key), '') FROM subscribers WHERE nickname <> ''`); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.pool.Get(&ids, `SELECT COALESCE(string_agg(physical_id, ' ' ORDER BY key), '') FROM subscribers WHERE nickname <> ''`))
 	return ids
 }
 
@@ -122,9 +115,7 @@ func (f *fixture) nicknamed() (ids string) {
 func (f *fixture) outcomes(id string, outcome bulk.Outcome) (lines string) {
 	f.Helper()
 	found, err := f.store.ResultsOf(f.Context(), domain.Whole(1), []string{id}, domain.Listing{Page: domain.Page{Limit: 100}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	for _, r := range found[id].Items {
 		if r.Outcome != outcome {
 			continue
@@ -229,13 +220,9 @@ func TestRequestsThatStartNothing(t *testing.T) {
 		t.Errorf("%d operations, %v", operations, err)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.URL+"/operations", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	response, err := f.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	_ = response.Body.Close()
 	if response.StatusCode != http.StatusMethodNotAllowed || response.Header.Get("Allow") != http.MethodPost {
 		t.Errorf("GET: %d, %s", response.StatusCode, response.Header.Get("Allow"))
@@ -279,9 +266,7 @@ func TestAFileIsWrittenAsItComes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	rows := func() (n int) {
-		if err := f.pool.Get(&n, `SELECT count(*) FROM operation_rows`); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, f.pool.Get(&n, `SELECT count(*) FROM operation_rows`))
 		return n
 	}
 	until := func(what string, reached func(rows int) bool) {
@@ -293,9 +278,7 @@ func TestAFileIsWrittenAsItComes(t *testing.T) {
 	}
 	body, client := io.Pipe()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.URL+changes.Path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	r.Header.Set("Authorization", "Bearer boss")
 	r.Header.Set("Content-Type", "text/csv")
 	ended := make(chan error, 1)

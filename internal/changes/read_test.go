@@ -9,6 +9,7 @@ import (
 
 	"simgraph/domain/bulk"
 	"simgraph/internal/changes"
+	"simgraph/internal/fatal"
 )
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -16,9 +17,7 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func read(t *testing.T, file string, mapping ...string) ([]bulk.Row, error) {
 	t.Helper()
 	m, err := changes.ParseMapping(mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return all(changes.Read(strings.NewReader(file), m, now))
 }
 
@@ -114,9 +113,7 @@ func TestLinesAtFaultAreRows(t *testing.T) {
 		"8953,x\"y,,,,,\n"+
 		"8954,,,,,,2026-11-01\n"+
 		"8955,\"never closed,,,,,\n8956,x,,,,,\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	want := []string{
 		"2 : a spreadsheet has rounded the identifier to 8.94E+18: format the column as text and export again",
 		"3 8944: nickname must not hold",

@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 func (c *console) audited(run func() error) string {
 	c.Helper()
 	c.stdout.Reset()
-	if err := run(); err != nil {
-		c.Fatal(err)
-	}
+	fatal.If(c, run())
 	return c.stdout.String()
 }
 
@@ -31,18 +30,14 @@ func TestTheAuditLogIsExportedAndVerified(t *testing.T) {
 		return (&command.KeyCreate{User: "admin@demo.example", TTL: 1e12}).Run(c.Context(), c.env)
 	})
 	end, err := c.verify(command.AuditVerify{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	exported := c.audited(func() error { return (&command.AuditExport{Output: "-"}).Run(c.Context(), c.env) })
 	lines := strings.Split(strings.TrimSpace(exported), "\n")
 	var last struct {
 		Sequence                               int
 		Action, Actor, Door, SubjectType, Hash string
 	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal([]byte(lines[len(lines)-1]), &last))
 	if last.Action != "accessKey.create" || last.Door != "key create" || last.Actor == "" || last.Sequence != len(lines) || !strings.HasSuffix(end, ":"+last.Hash) {
 		t.Errorf("%+v ends with %s", last, end)
 	}

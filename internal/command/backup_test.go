@@ -13,6 +13,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/restoring"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 func TestABackupIsRestoredAndVerified(t *testing.T) {
@@ -21,18 +22,14 @@ func TestABackupIsRestoredAndVerified(t *testing.T) {
 	c := newConsole(t)
 	c.demo(command.Demo{Subscribers: 20, Days: 2, Seed: 1, Company: "demo", Until: "2026-11-20T12:00:00Z"})
 	file := filepath.Join(t.TempDir(), "simgraph.dump")
-	if err := (&command.Backup{File: file}).Run(t.Context(), c.env); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, (&command.Backup{File: file}).Run(t.Context(), c.env))
 	before := c.export("demo")
 	if err := (&command.Restore{File: file}).Run(t.Context(), c.env); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("restored over a company: %v", err)
 	}
 
 	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	pool.MustExec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
 	_ = pool.Close()
 	other := c.file("other.dump", "PGDMP is not all")
@@ -40,9 +37,7 @@ func TestABackupIsRestoredAndVerified(t *testing.T) {
 		t.Error("what is no backup was restored")
 	}
 	c.stdout.Reset()
-	if err := (&command.Restore{File: file}).Run(t.Context(), c.env); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, (&command.Restore{File: file}).Run(t.Context(), c.env))
 	if got := c.stdout.String(); got != "demo: restored, the audit log is one chain and all totals agree with the ledger\n" {
 		t.Error(got)
 	}
@@ -59,13 +54,9 @@ func TestAnInterruptedRestoreSaysWhatIsNotVerifiedAndGoesOn(t *testing.T) {
 		c.demo(command.Demo{Subscribers: 2, Days: 1, Seed: 1, Company: company, Until: "2026-11-20T12:00:00Z"})
 	}
 	file := filepath.Join(t.TempDir(), "simgraph.dump")
-	if err := (&command.Backup{File: file}).Run(t.Context(), c.env); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, (&command.Backup{File: file}).Run(t.Context(), c.env))
 	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer pool.Close()
 	pool.MustExec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
 	restore := func(ctx context.Context, file string) (string, error) {
@@ -75,9 +66,7 @@ func TestAnInterruptedRestoreSaysWhatIsNotVerifiedAndGoesOn(t *testing.T) {
 	}
 
 	// Interrupted before anything was restored: the next one begins anew.
-	if err := restoring.Begin(t.Context(), pool, file, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, restoring.Begin(t.Context(), pool, file, time.Now()))
 	// Interrupted once acme was verified.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -126,9 +115,7 @@ func TestPsqlRunsOnTheDatabaseWithoutShowingItsPassword(t *testing.T) {
 		t.Errorf("on the database %q", name)
 	}
 	at, err := url.Parse(c.env.DatabaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	password, _ := at.User.Password()
 	if _, err := os.Stat("/proc/self/cmdline"); err == nil && (!strings.Contains(line, "psql") || password == "" || strings.Contains(line, password)) {
 		t.Errorf("the command line is %q", line)
@@ -140,9 +127,7 @@ func TestAllCompaniesAreListedAndExported(t *testing.T) {
 	c := newConsole(t)
 	for _, company := range []string{"acme", "zeta"} {
 		c.demo(command.Demo{Subscribers: 2, Days: 0, Seed: 1, Company: company, Until: "2026-11-20T12:00:00Z"})
-		if err := (&command.KeyCreate{User: "admin@" + company + ".example", Scope: []string{"VIEW_SUBSCRIBER", "Record Usage"}, TTL: 1e12}).Run(t.Context(), c.env); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, (&command.KeyCreate{User: "admin@" + company + ".example", Scope: []string{"VIEW_SUBSCRIBER", "Record Usage"}, TTL: 1e12}).Run(t.Context(), c.env))
 	}
 	want := c.export("acme") + c.export("zeta")
 	c.stdout.Reset()

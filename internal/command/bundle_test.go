@@ -11,6 +11,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 // console is a database with streams to run commands on.
@@ -38,9 +39,7 @@ func (c *console) load(files ...string) error {
 func (c *console) export(company string) string {
 	c.Helper()
 	c.stdout.Reset()
-	if err := (&command.Export{Company: company, Output: "-"}).Run(c.Context(), c.env); err != nil {
-		c.Fatal(err)
-	}
+	fatal.If(c, (&command.Export{Company: company, Output: "-"}).Run(c.Context(), c.env))
 	return c.stdout.String()
 }
 
@@ -48,17 +47,13 @@ func (c *console) export(company string) string {
 func (c *console) file(name, text string) string {
 	c.Helper()
 	path := filepath.Join(c.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		c.Fatal(err)
-	}
+	fatal.If(c, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func (c *console) demo(d command.Demo) {
 	c.Helper()
-	if err := d.Run(c.Context(), c.env); err != nil {
-		c.Fatal(err)
-	}
+	fatal.If(c, d.Run(c.Context(), c.env))
 }
 
 func TestADemoGoesFromDatabaseToFileToDatabase(t *testing.T) {
@@ -85,9 +80,7 @@ func TestADemoIsWrittenOrLoadedTheSame(t *testing.T) {
 	loaded.demo(d)
 	d.Output = filepath.Join(t.TempDir(), "demo.ndjson")
 	written.demo(d)
-	if err := written.load(d.Output); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, written.load(d.Output))
 	if loaded.export("demo") != written.export("demo") {
 		t.Error("they differ")
 	}
@@ -152,9 +145,7 @@ func TestAnExportNeedsToKnowTheCompany(t *testing.T) {
 func TestTheHelpOfExportLeavesOutWhatThePageDoes(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/bundles.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	_, text, _ := strings.Cut(string(page), "An export holds the types above. It leaves out ")
 	page = []byte(strings.Join(strings.Fields(text), " "))
 	help := strings.Join(strings.Fields(command.Export{}.Help()), " ")

@@ -9,6 +9,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 // What Citus does with a database is tested in test/scaleout.
@@ -46,9 +47,7 @@ func TestADatabaseThatIsDistributedInPartIsRefused(t *testing.T) {
 			t.Parallel()
 			c := newConsole(t)
 			pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			pool.MustExec(`
 CREATE TABLE simgraph_distribution_keys (of_table text, name text, definition text);
 INSERT INTO simgraph_distribution_keys VALUES ('users', 'users_company_id_fkey', 'FOREIGN KEY')`)

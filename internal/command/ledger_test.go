@@ -14,6 +14,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 var physicalID = regexp.MustCompile(`"physicalId":"(\d+)"`)
@@ -44,9 +45,7 @@ func usedFor(t *testing.T, months int) *console {
 func (c *console) retention(months int, yes bool) string {
 	c.Helper()
 	text, err := c.tryRetention(months, yes)
-	if err != nil {
-		c.Fatal(err)
-	}
+	fatal.If(c, err)
 	return text
 }
 
@@ -59,9 +58,7 @@ func (c *console) tryRetention(months int, yes bool) (string, error) {
 func (c *console) status() string {
 	c.Helper()
 	c.stdout.Reset()
-	if err := (command.LedgerStatus{}).Run(c.Context(), c.env); err != nil {
-		c.Fatal(err)
-	}
+	fatal.If(c, (command.LedgerStatus{}).Run(c.Context(), c.env))
 	return c.stdout.String()
 }
 
@@ -106,9 +103,7 @@ func TestAShorterRetentionIsCountedNeedsConsentAndIsTakenBack(t *testing.T) {
 	c := newConsole(t)
 	c.demo(command.Demo{Subscribers: 1, Days: 0, Seed: 1, Company: "demo"})
 	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	pool.MustExec(`INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, state, due_at, created_at)
 SELECT c.company_id, gen_random_uuid(), 1, 'a@b.example', 'alerts', 'sent', now() - interval '40 days', now() - interval '40 days' FROM companies c, generate_series(1, 3)`)
@@ -119,9 +114,7 @@ SELECT c.company_id, gen_random_uuid(), 1, 'a@b.example', 'alerts', 'sent', now(
 	}
 	status := func() string {
 		c.stdout.Reset()
-		if err := (command.RetentionStatus{History: true}).Run(t.Context(), c.env); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, (command.RetentionStatus{History: true}).Run(t.Context(), c.env))
 		return c.stdout.String()
 	}
 	text, err := set("mails", 30, false)
@@ -183,9 +176,7 @@ func TestTheStatusShowsWhatBecomesOfMonths(t *testing.T) {
 	}
 	c.retention(4, true)
 	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	clock := time.Now()
 	now := func() time.Time { return clock }
@@ -203,9 +194,7 @@ func TestTheStatusShowsWhatBecomesOfMonths(t *testing.T) {
 		t.Error(text)
 	}
 	c.stdout.Reset()
-	if err := (&command.LedgerRestoreMonth{Month: monthName(5)}).Run(t.Context(), c.env); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, (&command.LedgerRestoreMonth{Month: monthName(5)}).Run(t.Context(), c.env))
 	if text := c.stdout.String(); !strings.Contains(text, monthName(5)+" is in the ledger again") || !strings.Contains(text, "does not cover it") {
 		t.Error(text)
 	}
@@ -222,9 +211,7 @@ func TestMonthsAreAddedUpOnceAServerStarts(t *testing.T) {
 	t.Parallel()
 	c := usedFor(t, 3)
 	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()

@@ -10,6 +10,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 // yes agrees to what a command deletes.
@@ -21,9 +22,7 @@ func TestMigrateDownListsWhatIsLostAndUndoesNothingUnasked(t *testing.T) {
 	c := newConsole(t)
 	c.demo(command.Demo{Subscribers: 5, Days: 1, Seed: 1, Company: "demo", Until: "2026-11-20T12:00:00Z"})
 	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer pool.Close()
 	pool.MustExec(`UPDATE subscribers SET has_feed = physical_id = (SELECT min(physical_id) FROM subscribers)`)
 	to := int64(5)
@@ -33,9 +32,7 @@ func TestMigrateDownListsWhatIsLostAndUndoesNothingUnasked(t *testing.T) {
 		if err := m.Run(t.Context(), c.env); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%+v: %v", m, err)
 		}
-		if err := db.Current(t.Context(), pool); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, db.Current(t.Context(), pool))
 		return c.stdout.String()
 	}
 	listed := refused(command.MigrateDown{To: &to}, "--yes")
@@ -45,32 +42,24 @@ func TestMigrateDownListsWhatIsLostAndUndoesNothingUnasked(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "simgraph.dump")
-	if err := (&command.Backup{File: file}).Run(t.Context(), c.env); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, (&command.Backup{File: file}).Run(t.Context(), c.env))
 	if listed = refused(command.MigrateDown{}, "--yes"); !strings.Contains(listed, "simgraph restore "+file+"\n") {
 		t.Errorf("%s does not name the backup", listed)
 	}
 	wrong := to + 6
 	refused(command.MigrateDown{To: &wrong, Consent: yes}, "there is no migration 11")
 	server, err := pg.Open(t.Context(), c.env.DatabaseURL+"&application_name="+db.ServerSession, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	refused(command.MigrateDown{To: &to, Consent: yes}, "a server uses the database")
 	_ = server.Close()
 	for {
 		served, err := db.Served(t.Context(), pool)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if !served {
 			break
 		}
 	}
-	if err := (command.MigrateDown{To: &to, Consent: yes}).Run(t.Context(), c.env); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, (command.MigrateDown{To: &to, Consent: yes}).Run(t.Context(), c.env))
 	if db.Current(t.Context(), pool) == nil {
 		t.Error("nothing was undone")
 	}
@@ -80,9 +69,7 @@ func TestStatusNamesMigrationsOfANewerVersion(t *testing.T) {
 	t.Parallel()
 	c := newConsole(t)
 	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	pool.MustExec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
 	_ = pool.Close()
 	if err := (command.MigrateStatus{}).Run(t.Context(), c.env); err != nil || !strings.Contains(c.stdout.String(), "\n99999 ") {

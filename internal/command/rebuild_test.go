@@ -6,6 +6,7 @@ import (
 
 	"simgraph/db/pg"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 func TestRebuildReportsWhatDiffersAndSetsItRight(t *testing.T) {
@@ -13,17 +14,13 @@ func TestRebuildReportsWhatDiffersAndSetsItRight(t *testing.T) {
 	c := newConsole(t)
 	c.demo(command.Demo{Subscribers: 20, Days: 2, Seed: 1, Company: "demo", Until: "2026-11-20T12:00:00Z"})
 	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	pool.MustExec(`UPDATE subscriber_periods SET mobile_originated = mobile_originated + 7
 WHERE subscriber_key = (SELECT min(subscriber_key) FROM subscriber_periods)`)
 	for _, want := range []string{"demo: 1 totals differed", "demo: all totals agree with the ledger"} {
 		c.stdout.Reset()
-		if err := (&command.Rebuild{}).Run(t.Context(), c.env); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, (&command.Rebuild{}).Run(t.Context(), c.env))
 		if got := c.stdout.String(); !strings.HasPrefix(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}

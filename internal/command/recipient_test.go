@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 const recipients = `{"type":"company","id":"acme","name":"Acme","billingDay":1,"timeZone":"UTC"}
@@ -23,9 +24,7 @@ func TestSuppressedRecipientsAreListedAndRestored(t *testing.T) {
 	}
 	list := func(suppressed bool) string {
 		c.stdout.Reset()
-		if err := (&command.RecipientList{Suppressed: suppressed}).Run(t.Context(), c.env); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, (&command.RecipientList{Suppressed: suppressed}).Run(t.Context(), c.env))
 		return c.stdout.String()
 	}
 	const refused = "Refused@acme.example  refused       2026-10-02T08:00:00Z  550 5.1.1 no such user"

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 func TestTheMemoryOfAContainerBoundsGarbage(t *testing.T) {
@@ -16,9 +18,7 @@ func TestTheMemoryOfAContainerBoundsGarbage(t *testing.T) {
 		"":             math.MaxInt64,
 	} {
 		file := filepath.Join(t.TempDir(), "memory.max")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(text), 0o600))
 		if got := memoryLimit([]string{"/does/not/exist", file}); got != want {
 			t.Errorf("%q: got %d", text, got)
 		}
@@ -44,9 +44,7 @@ func TestGarbageIsCollectedSeldomWhereThereIsRoom(t *testing.T) {
 	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit); ballast = nil })
 	file := filepath.Join(t.TempDir(), "memory.max")
 	for memory, seldom := range map[string]bool{"268435456": false, "4294967296": true} {
-		if err := os.WriteFile(file, []byte(memory), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(file, []byte(memory), 0o600))
 		ballast = nil
 		tuneMemory(func(string) string { return "" }, []string{file})
 		runtime.GC()

@@ -12,6 +12,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/internal/fatal"
 )
 
 var updateSchema = flag.Bool("update", false, "write docs/schema.graphql")
@@ -22,9 +24,7 @@ func TestTheCommittedSchemaIsCurrent(t *testing.T) {
 	var now bytes.Buffer
 	writeSchema(&now)
 	if *updateSchema {
-		if err := os.WriteFile(path, now.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, now.Bytes(), 0o644))
 	}
 	committed, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(committed, now.Bytes()) {
@@ -36,13 +36,9 @@ func TestTheCommittedSchemaIsCurrent(t *testing.T) {
 // release.
 func TestTheChangelogNamesEveryBreakingChange(t *testing.T) {
 	before, err := readSchema("testdata/released.graphql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	text, err := os.ReadFile("../../CHANGELOG.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, change := range unnamed(diffSchemas(before, graphSchema()), string(text)) {
 		t.Errorf("CHANGELOG.md does not name `%s` under Breaking: %s", change.at, change)
 	}

@@ -9,6 +9,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/domain"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 // A company, its operator, an administrator and a key are made without a bundle.
@@ -33,28 +34,18 @@ func TestACompanyIsSetUpByCommands(t *testing.T) {
 		t.Fatal(err, c.stdout.String())
 	}
 	pool, done, err := c.env.Open(t.Context(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer done()
 	access := access.New(pool)
 	grant, err := access.Exchange(t.Context(), domain.Origin{}, printed.AccessKeyID, domain.Secret(printed.Secret), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	caller, err := access.Authenticate(t.Context(), grant.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if caller.Email != "ops@acme.example" || caller.Company.BillingDay != 15 || !caller.May(domain.ManageInventory, domain.ViewSubscriber) || caller.May(domain.ViewUserDetails) {
 		t.Errorf("the key is for %+v of %+v", caller, caller.Company)
 	}
-	if err := (&command.CompanyEdit{ID: "acme", Country: new("GB")}).Run(t.Context(), c.env); err != nil {
-		t.Fatal(err)
-	}
-	if err := (&command.CompanyEdit{ID: "acme", TimeZone: new("Europe/Dublin")}).Run(t.Context(), c.env); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, (&command.CompanyEdit{ID: "acme", Country: new("GB")}).Run(t.Context(), c.env))
+	fatal.If(t, (&command.CompanyEdit{ID: "acme", TimeZone: new("Europe/Dublin")}).Run(t.Context(), c.env))
 	of, err := companies.New(pool).FindExternal(t.Context(), "acme")
 	if err != nil || of.CountryCode != "GB" || of.BillingDay != 15 || of.TimeZone != "Europe/Dublin" || of.Name != "Acme" {
 		t.Errorf("edited: %+v, %v", of, err)

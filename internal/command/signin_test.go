@@ -10,6 +10,7 @@ import (
 	"simgraph/db/signin"
 	"simgraph/domain"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 func TestTheOperatorListsAndEndsSessions(t *testing.T) {
@@ -17,41 +18,29 @@ func TestTheOperatorListsAndEndsSessions(t *testing.T) {
 	c := newConsole(t)
 	c.demo(command.Demo{Subscribers: 1, Days: 1, Seed: 1, Company: "demo", Until: "2026-11-20T12:00:00Z"})
 	pool, err := pg.Open(t.Context(), c.env.DatabaseURL, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	tokens := access.New(pool)
 	store := signin.New(pool, tokens, signin.Options{Idle: time.Hour, Most: 10 * time.Hour})
 	company, _, err := tokens.FindUser(t.Context(), "admin@demo.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	var ids []string
 	for range 3 {
 		grant, err := tokens.Issue(t.Context(), domain.Whole(company), "admin@demo.example", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		begun, err := store.ByToken(t.Context(), domain.Origin{}, grant.Token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		ids = append(ids, begun.ID)
 	}
 	list := func() string {
 		c.stdout.Reset()
-		if err := (&command.SessionList{}).Run(t.Context(), c.env); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, (&command.SessionList{}).Run(t.Context(), c.env))
 		return c.stdout.String()
 	}
 	if got := list(); strings.Count(got, "admin@demo.example") != 3 || !strings.Contains(got, ids[0]) {
 		t.Fatalf("got %s", got)
 	}
-	if err := (&command.SessionEnd{ID: ids[0]}).Run(t.Context(), c.env); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, (&command.SessionEnd{ID: ids[0]}).Run(t.Context(), c.env))
 	if got := list(); strings.Contains(got, ids[0]) || !strings.Contains(got, ids[1]) {
 		t.Fatalf("got %s", got)
 	}

@@ -11,20 +11,17 @@ import (
 
 	"simgraph/domain"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 func TestCommandsThatTakeAUserTakeTheCompany(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	found := 0
 	for _, path := range paths {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		ast.Inspect(file, func(node ast.Node) bool {
 			of, is := node.(*ast.StructType)
 			if !is {
@@ -55,14 +52,10 @@ func TestAUserOfTwoCompaniesIsNamedWithTheCompany(t *testing.T) {
 	c := newConsole(t)
 	const email = "ops@acme.example"
 	for _, company := range []string{"acme", "rival"} {
-		if err := (&command.CompanyCreate{ID: company, Name: company, BillingDay: 1, TimeZone: "UTC"}).Run(t.Context(), c.env); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, (&command.CompanyCreate{ID: company, Name: company, BillingDay: 1, TimeZone: "UTC"}).Run(t.Context(), c.env))
 	}
 	for n, company := range []string{"acme", "rival"} {
-		if err := (&command.UserCreate{Email: email, Company: company}).Run(t.Context(), c.env); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, (&command.UserCreate{Email: email, Company: company}).Run(t.Context(), c.env))
 		for name, run := range map[string]func(company string) error{
 			"token": func(company string) error {
 				return (&command.Token{User: email, Company: company, TTL: time.Hour}).Run(t.Context(), c.env)

@@ -13,6 +13,7 @@ import (
 	"simgraph/domain"
 	"simgraph/internal/bundle"
 	"simgraph/internal/demo"
+	"simgraph/internal/fatal"
 )
 
 var until = time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
@@ -23,19 +24,13 @@ func options(subscribers, days int) demo.Options {
 
 func write(t testing.TB, o demo.Options) []byte {
 	t.Helper()
-	if err := o.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, o.Check())
 	var b bytes.Buffer
 	w := bundle.NewWriter(&b)
 	for item := range demo.Items(o) {
-		if err := w.Write(item); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, w.Write(item))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.Flush())
 	return b.Bytes()
 }
 
@@ -248,9 +243,7 @@ func TestTheHistoryHasTheBytesOfTheUsage(t *testing.T) {
 	o := options(200, 3)
 	sessions := map[string]*domain.SessionImport{}
 	for _, s := range demo.History(o) {
-		if err := s.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, s.Check())
 		sessions[s.SessionID] = s
 	}
 	bytesOf := map[string]int64{}

@@ -34,6 +34,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/webhook"
 	"simgraph/internal/doctor"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -72,14 +73,10 @@ func expect(t *testing.T, d *doctor.Deployment, check string, state doctor.State
 func server(t *testing.T, dir string, settings map[string]string) (*embedded.Server, string) {
 	t.Helper()
 	s, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Settings: settings, Purpose: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	pool := open(t, s.URL())
-	if err := db.Migrate(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, db.Migrate(t.Context(), pool))
 	return s, s.URL()
 }
 
@@ -87,22 +84,16 @@ func server(t *testing.T, dir string, settings map[string]string) (*embedded.Ser
 func place(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "simgraph-doctor-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o711); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chmod(dir, 0o711))
 	return dir + "/data"
 }
 
 func open(t *testing.T, address string) *sqlx.DB {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), address, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	return pool
 }
@@ -111,9 +102,7 @@ func open(t *testing.T, address string) *sqlx.DB {
 func with(t *testing.T, address string, change func(*url.URL)) string {
 	t.Helper()
 	at, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	change(at)
 	return at.String()
 }
@@ -142,9 +131,7 @@ func TestTheEmbeddedDatabaseIsExaminedInItsDirectory(t *testing.T) {
 	t.Parallel()
 	dir := place(t)
 	s, _ := server(t, dir, nil)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 	d := deployed(t, "")
 	d.DataDir = dir
 	d.Attach = func(ctx context.Context) (string, func(), error) {
@@ -227,9 +214,7 @@ func TestTooFewConnections(t *testing.T) {
 	d.Conns = 11
 	for range 18 { // what is reserved for superuser roles, as this one, included
 		conn, err := open(t, address).Connx(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 	}
 	expect(t, d, "database", doctor.Wrong, "too many clients")
@@ -268,14 +253,10 @@ func TestTransactionsThatAreNotFrozen(t *testing.T) {
 	settings := map[string]string{"autovacuum": "off", "autovacuum_freeze_max_age": "2000000000"}
 	s, address := server(t, dir, settings)
 	expect(t, deployed(t, address), "wraparound", doctor.OK, "")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.Close())
 	advance(t, dir+"/postgres", 700_000_000)
 	s, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Settings: settings, Purpose: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	expect(t, deployed(t, s.URL()), "wraparound", doctor.Warning, "699 million")
 }
@@ -289,18 +270,12 @@ func advance(t *testing.T, cluster string, next int) {
 		t.Skip("there is no pg_resetwal, which moves the number of transactions on")
 	}
 	info, err := os.Stat(cluster)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	owner := info.Sys().(*syscall.Stat_t)
 	const perSegment = 32 * 4 * 8192 // the states of so many transactions are in one file
 	segment := filepath.Join(cluster, "pg_xact", fmt.Sprintf("%04X", next/perSegment))
-	if err := os.WriteFile(segment, make([]byte, 32*8192), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(segment, int(owner.Uid), int(owner.Gid)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(segment, make([]byte, 32*8192), 0o600))
+	fatal.If(t, os.Chown(segment, int(owner.Uid), int(owner.Gid)))
 	cmd := exec.Command(program, "--next-transaction-id", strconv.Itoa(next), cluster)
 	cmd.Dir = "/"
 	if os.Geteuid() == 0 {
@@ -335,9 +310,7 @@ func company(t *testing.T, pool *sqlx.DB) domain.Scope {
 		t.Fatal(err, answers)
 	}
 	found, err := companies.New(pool).FindExternal(t.Context(), "acme")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return domain.Whole(found.CompanyID)
 }
 
@@ -355,12 +328,8 @@ func TestAKeyThatFitsNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := domain.RADIUSClient{Name: "pgw", Secret: []byte("a secret of some length")}
-	if err := client.Network.UnmarshalText([]byte("10.0.0.0/8")); err != nil {
-		t.Fatal(err)
-	}
-	if err := feed.NewClients(pool, key).Create(t.Context(), scope, client); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, client.Network.UnmarshalText([]byte("10.0.0.0/8")))
+	fatal.If(t, feed.NewClients(pool, key).Create(t.Context(), scope, client))
 	expect(t, d, "secrets", doctor.Wrong, "is missing, and 1 webhooks and 1 RADIUS clients are sealed")
 	writeKey(t, d.KeyFile, key)
 	expect(t, d, "secrets", doctor.OK, "opens 1 webhooks and 1 RADIUS clients")
@@ -374,9 +343,7 @@ func TestAKeyThatFitsNoSecret(t *testing.T) {
 
 func writeKey(t *testing.T, path string, key []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)), 0o600))
 }
 
 func TestASessionOverANetworkWithoutTLS(t *testing.T) {
@@ -387,14 +354,10 @@ func TestASessionOverANetworkWithoutTLS(t *testing.T) {
 	expect(t, deployed(t, local), "tls", doctor.OK, "")
 	hba := filepath.Join(dir, "postgres", "pg_hba.conf")
 	text, err := os.ReadFile(hba)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	remote := with(t, local, func(u *url.URL) { u.Host, u.RawQuery = net.JoinHostPort(host, "5432"), "sslmode=disable" })
 	expect(t, deployed(t, remote), "database", doctor.Wrong, "pg_hba.conf")
-	if err := os.WriteFile(hba, append(text, "\nhost all all 0.0.0.0/0 scram-sha-256\n"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(hba, append(text, "\nhost all all 0.0.0.0/0 scram-sha-256\n"...), 0o600))
 	open(t, local).MustExecContext(t.Context(), "SELECT pg_reload_conf()")
 	for try := 0; try < 100 && findings(t, deployed(t, remote), "database")[0].State != doctor.OK; try++ {
 		time.Sleep(50 * time.Millisecond) // until the server has read it
@@ -408,9 +371,7 @@ func TestASessionOverANetworkWithoutTLS(t *testing.T) {
 func address(t *testing.T) string {
 	t.Helper()
 	all, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, one := range all {
 		if ip, is := one.(*net.IPNet); is && ip.IP.To4() != nil && !ip.IP.IsLoopback() {
 			return ip.IP.String()
@@ -444,9 +405,7 @@ func TestADiskThatIsFull(t *testing.T) {
 	d := deployed(t, "mysql://")
 	d.DataDir = filepath.Join(dir, "data")
 	expect(t, d, "disk", doctor.OK, "300")
-	if err := os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 220<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 220<<20), 0o600))
 	expect(t, d, "disk", doctor.Wrong, "80 of 300 MiB")
 }
 
@@ -468,22 +427,14 @@ func TestACertificateThatEnds(t *testing.T) {
 func certificate(t *testing.T, d *doctor.Deployment, from, until time.Time) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, DNSNames: []string{"sim.example"}}
 	text, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for path, block := range map[string]*pem.Block{d.Certificate: {Type: "CERTIFICATE", Bytes: text}, d.CertificateKey: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 }
 

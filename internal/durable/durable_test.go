@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"simgraph/internal/durable"
+	"simgraph/internal/fatal"
 )
 
 func text(s string) func(io.Writer) error {
@@ -23,9 +24,7 @@ func text(s string) func(io.Writer) error {
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, entry := range entries {
 		list = append(list, entry.Name())
 	}
@@ -47,15 +46,11 @@ func TestAFileAppearsWhenItIsWhole(t *testing.T) {
 			t.Errorf("%v, %v", err, names(t, filepath.Dir(path)))
 		}
 	}
-	if err := durable.Create(path, text("first")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, durable.Create(path, text("first")))
 	if err := durable.Create(path, text("second")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("made twice: %v", err)
 	}
-	if err := durable.Replace(path, text("third")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, durable.Replace(path, text("third")))
 	content, err := os.ReadFile(path)
 	if err != nil || string(content) != "third" || len(names(t, filepath.Dir(path))) != 1 {
 		t.Errorf("%q, %v, %v", content, names(t, filepath.Dir(path)), err)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/internal/fatal"
 	"simgraph/internal/httpd"
 )
 
@@ -24,21 +25,15 @@ import (
 func issue(t *testing.T, dir string, number int64) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(number), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	write(t, certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))
 	write(t, keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
@@ -53,9 +48,7 @@ func newCertificate(t *testing.T, dir string) (*httpd.Certificate, error) {
 
 func write(t *testing.T, name string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(name, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(name, content, 0o600))
 }
 
 // shake connects and returns what was agreed on.
@@ -72,13 +65,9 @@ func TestHTTPSIsServedWithWhatIsSound(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	certificate, err := newCertificate(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	health := &httpd.Health{Check: func(context.Context) error { return nil }}
 	server := &httpd.Server{Handler: newHandler(health), Health: health, Log: slog.New(slog.DiscardHandler), Timing: httpd.Timing{Drain: time.Minute}, Close: func(context.Context) {}, TLS: certificate.Config()}
 	ctx, stop := context.WithCancel(t.Context())
@@ -100,9 +89,7 @@ func TestHTTPSIsServedWithWhatIsSound(t *testing.T) {
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}}
 	response, err := client.Get("https://" + addr + "/subscribers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	_ = response.Body.Close()
 	if response.ProtoMajor != 2 || response.Header.Get("Strict-Transport-Security") != "max-age=31536000" {
 		t.Error(response.Proto, response.Header)
@@ -113,9 +100,7 @@ func TestHTTPSIsServedWithWhatIsSound(t *testing.T) {
 	if state, _ := shake(addr, 0); state.PeerCertificates[0].SerialNumber.Int64() != 1 {
 		t.Error("the files are read at every handshake")
 	}
-	if err := certificate.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, certificate.Reload())
 	if state, _ := shake(addr, 0); state.PeerCertificates[0].SerialNumber.Int64() != 2 {
 		t.Error("the new certificate is not used")
 	}
@@ -136,13 +121,9 @@ func TestACertificateThatChangesIsReadAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	certificate, err := newCertificate(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", certificate.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer listener.Close()
 	go func() {
 		for {

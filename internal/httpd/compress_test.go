@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"simgraph/internal/fatal"
 	"simgraph/internal/httpd"
 )
 
@@ -32,9 +33,7 @@ func subscribersPage() []byte {
 func compressed(tb testing.TB, handler http.HandlerFunc) http.Handler {
 	tb.Helper()
 	middleware, err := httpd.Compressed()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	fatal.If(tb, err)
 	return middleware(httpd.Route{}, handler)
 }
 
@@ -99,13 +98,9 @@ func unpack(t *testing.T, encoding string, body []byte) []byte {
 	case "zstd":
 		reader, err = zstd.NewReader(reader)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	all, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return all
 }
 
@@ -128,9 +123,7 @@ func TestStreamsAreNotCompressed(t *testing.T) {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
 		r.Header.Set("Accept-Encoding", "gzip, zstd")
 		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for range 3 {
 			next <- struct{}{}
 			if _, err := io.ReadFull(response.Body, make([]byte, 2000)); err != nil {

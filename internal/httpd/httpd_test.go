@@ -14,6 +14,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/internal/access"
+	"simgraph/internal/fatal"
 	"simgraph/internal/httpd"
 	"simgraph/internal/problem"
 )
@@ -109,9 +110,7 @@ func TestReadinessFollowsTheDatabaseAndTheDrain(t *testing.T) {
 func TestAServerThatStopsAnswersWhileItIsUnready(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	closed := make(chan struct{})
 	server := &httpd.Server{
@@ -123,9 +122,7 @@ func TestAServerThatStopsAnswersWhileItIsUnready(t *testing.T) {
 	url := "http://" + listener.Addr().String()
 	closes := func() bool {
 		response, err := http.Get(url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		_ = response.Body.Close()
 		return response.Close
 	}
@@ -154,9 +151,7 @@ func TestARequestInFlightIsAnsweredBeforeTheServerEnds(t *testing.T) {
 		_, _ = io.WriteString(w, "answered")
 	})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	server := &httpd.Server{Handler: slow, Health: &httpd.Health{}, Log: slog.New(slog.DiscardHandler), Timing: httpd.Timing{Drain: time.Minute}, Close: func(context.Context) {}}
 	ended := make(chan error, 1)

@@ -18,6 +18,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/internal/access"
+	"simgraph/internal/fatal"
 	"simgraph/internal/httpd"
 	"simgraph/internal/limit"
 	"simgraph/internal/problem"
@@ -40,9 +41,7 @@ func limitedServer(t *testing.T, cfg limit.Config, proxies ...string) *httptest.
 	t.Helper()
 	limits := limit.New(cfg)
 	trusted, err := limit.ParseProxies(proxies)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	gate := access.NewGate(tokens{}, time.Now)
 	gate.Admitted = limits.ByCaller
 	turns := httpd.Turns(limits)
@@ -84,16 +83,12 @@ type reply struct {
 func fetch(t *testing.T, method, url string, header ...string) reply {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
 	response, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer response.Body.Close()
 	body, _ := io.ReadAll(response.Body)
 	return reply{response.StatusCode, response.Header, string(body)}
@@ -244,9 +239,7 @@ func TestWebSocketsOfATokenAreCounted(t *testing.T) {
 func TestPagesOfOtherOriginsMayDoWhatIsConfigured(t *testing.T) {
 	t.Parallel()
 	origins, err := httpd.NewOrigins([]string{"https://app.example"}, "https://sim.example/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, bad := range []string{"app.example", "https://", "https://app.example/path", "nonsense"} {
 		if _, err := httpd.NewOrigins([]string{bad}, ""); err == nil {
 			t.Errorf("%q is taken for an origin", bad)
@@ -282,9 +275,7 @@ func TestPagesOfOtherOriginsMayDoWhatIsConfigured(t *testing.T) {
 func TestWithoutOriginsCORSIsOff(t *testing.T) {
 	t.Parallel()
 	origins, err := httpd.NewOrigins(nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	server := httptest.NewServer(origins.Guard(named("endpoint")))
 	defer server.Close()
 	got := fetch(t, "OPTIONS", server.URL, "Origin", "https://app.example", "Access-Control-Request-Method", "GET")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"simgraph/internal/access"
+	"simgraph/internal/fatal"
 	"simgraph/internal/httpd"
 )
 
@@ -20,9 +21,7 @@ import (
 func serve(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	server := &httpd.Server{
 		Handler: handler, Health: &httpd.Health{}, Log: slog.New(slog.DiscardHandler),
@@ -79,19 +78,13 @@ func TestWhatIsNoHTTPRequestIsAnsweredInJSON(t *testing.T) {
 func exchange(t *testing.T, address, request string) (*http.Response, []byte) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer conn.Close()
 	go func() { _, _ = io.WriteString(conn, request) }()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return response, body
 }
 
@@ -118,9 +111,7 @@ func TestAConnectionClosesAfterARequestOfTwoLengths(t *testing.T) {
 	rest := endpoint{http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }), "rest"}
 	address := serve(t, httpd.Handler(httpd.Endpoints{Graph: newEndpoint("graph"), OAuth: &access.OAuth{}, Health: &httpd.Health{}, REST: rest}))
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	const request = "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/internal/fatal"
 	"simgraph/internal/httpd"
 )
 
@@ -31,9 +32,7 @@ func TestNoConnectionIsResetWhenABusyServerStops(t *testing.T) {
 func stopUnderLoad(t *testing.T, delay time.Duration) {
 	t.Helper()
 	listener, err := httpd.Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	server := &httpd.Server{
 		Handler: named("answered"), Health: &httpd.Health{}, Log: slog.New(slog.DiscardHandler),

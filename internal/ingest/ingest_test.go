@@ -24,6 +24,7 @@ import (
 	sources "simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/ingest"
 	"simgraph/internal/intake"
 	"simgraph/internal/profile"
@@ -48,9 +49,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	d := &fixture{T: t, pool: dbtest.New(t)}
-	if err := d.pool.Get(&d.company, `INSERT INTO company_lookup (external_id) VALUES ('acme') RETURNING company_id`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, d.pool.Get(&d.company, `INSERT INTO company_lookup (external_id) VALUES ('acme') RETURNING company_id`))
 	d.pool.MustExec(`INSERT INTO companies (company_id, external_id, name) VALUES ($1, 'acme', 'Acme')`, d.company)
 	d.pool.MustExec(`INSERT INTO operators VALUES ('23415', 'One')`)
 	d.pool.MustExec(`INSERT INTO tariffs VALUES ($1, 'IoT', 100, 'GBP')`, d.company)
@@ -96,9 +95,7 @@ func (d *fixture) admit(r *http.Request) (context.Context, error) {
 
 func (d *fixture) request(method, token string, body io.Reader) *http.Request {
 	r, err := http.NewRequestWithContext(d.Context(), method, d.URL, body)
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	return r
 }
@@ -106,9 +103,7 @@ func (d *fixture) request(method, token string, body io.Reader) *http.Request {
 func (d *fixture) send(body io.Reader) *http.Response {
 	d.Helper()
 	response, err := d.Client().Do(d.request(http.MethodPost, "good", body))
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	d.Cleanup(func() { _ = response.Body.Close() })
 	return response
 }
@@ -128,9 +123,7 @@ func (d *fixture) results(response *http.Response) []result {
 	var results []result
 	for decoder := json.NewDecoder(response.Body); decoder.More(); {
 		var r result
-		if err := decoder.Decode(&r); err != nil {
-			d.Fatal(err)
-		}
+		fatal.If(d, decoder.Decode(&r))
 		results = append(results, r)
 	}
 	return results
@@ -138,9 +131,7 @@ func (d *fixture) results(response *http.Response) []result {
 
 func (d *fixture) booked() (n int) {
 	d.Helper()
-	if err := d.pool.Get(&n, `SELECT count(*) FROM usage_records WHERE company_id = $1`, d.company); err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, d.pool.Get(&n, `SELECT count(*) FROM usage_records WHERE company_id = $1`, d.company))
 	return n
 }
 
@@ -226,9 +217,7 @@ func TestRequestsThatAreNoStreamAreRefused(t *testing.T) {
 	} {
 		r.Header.Set("Content-Type", "text/csv")
 		response, err := d.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var body struct {
 			Error struct{ Message, Code string }
 		}
@@ -271,9 +260,7 @@ func TestWhatWasAnsweredIsBookedWhenTheClientVanishes(t *testing.T) {
 		}
 	}()
 	response, err := d.Client().Do(d.request(http.MethodPost, "good", body).WithContext(ctx))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	answers := bufio.NewScanner(response.Body)
 	answered := 0
 	for answered < 500 && answers.Scan() {

@@ -12,6 +12,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/source"
+	"simgraph/internal/fatal"
 )
 
 // sendAs posts a body for a source, and returns the status with the answer.
@@ -22,9 +23,7 @@ func (d *fixture) sendAs(token, name string, body io.Reader, encoding string) (i
 	r.Header.Set("Content-Type", "text/csv")
 	r.Header.Set("Content-Encoding", encoding)
 	response, err := d.Client().Do(r)
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil && d.Context().Err() == nil {

@@ -17,6 +17,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/fleettest"
 	"simgraph/domain/source"
+	"simgraph/internal/fatal"
 	"simgraph/internal/intake"
 )
 
@@ -33,14 +34,10 @@ func newFolder(t *testing.T) *folder {
 	d := newDoor(t)
 	d.create(source.Spec{Name: "carrier", Profile: "csv", Authentication: source.Basic})
 	company, err := companies.New(d.pool).Find(t.Context(), fleettest.All)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	f := &folder{d, d.watch(t.TempDir()), ""}
 	f.path = filepath.Join(f.Dir, company.ExternalID, "carrier")
-	if err := os.MkdirAll(f.path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(f.path, 0o755))
 	return f
 }
 
@@ -51,16 +48,12 @@ func (d *door) watch(dir string) *intake.Folder {
 
 func (f *folder) put(name, text string) {
 	f.Helper()
-	if err := os.WriteFile(filepath.Join(f.path, name), []byte(text), 0o644); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, os.WriteFile(filepath.Join(f.path, name), []byte(text), 0o644))
 }
 
 func (f *folder) look() {
 	f.Helper()
-	if err := f.Look(f.Context()); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, f.Look(f.Context()))
 }
 
 // has fails unless there is a file of that name.
@@ -111,15 +104,11 @@ func TestAFileIsTakenOnceItIsComplete(t *testing.T) {
 	if up, _ := f.booked(); up != 1 {
 		t.Errorf("%d are booked, of which one was complete", up)
 	}
-	if err := os.Rename(filepath.Join(f.path, "upload.csv.part"), filepath.Join(f.path, "upload.csv")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Rename(filepath.Join(f.path, "upload.csv.part"), filepath.Join(f.path, "upload.csv")))
 	for _, err := range []error{
 		os.Symlink("/etc/passwd", filepath.Join(f.path, "link.csv")), syscall.Mkfifo(filepath.Join(f.path, "pipe.csv"), 0o644), os.Mkdir(filepath.Join(f.path, "folder.csv"), 0o755),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 	}
 	f.put(".hidden.csv", rows(5, 6))
 	f.look()
@@ -186,12 +175,8 @@ func TestAFileWaitsUntilItCanBeStored(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
 	other := filepath.Join(f.Dir, "nobody", "carrier")
-	if err := os.MkdirAll(other, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(other, "x.csv"), []byte(rows(0, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(other, 0o755))
+	fatal.If(t, os.WriteFile(filepath.Join(other, "x.csv"), []byte(rows(0, 1)), 0o644))
 	f.put("a.csv", rows(0, 1))
 	var results []intake.FileResult
 	f.Observe = func(r intake.FileResult) { results = append(results, r) }
@@ -224,9 +209,7 @@ func TestAFolderKeepsItsFiles(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
 	elsewhere := t.TempDir()
-	if err := os.Symlink(elsewhere, filepath.Join(f.path, "done")); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Symlink(elsewhere, filepath.Join(f.path, "done")))
 	f.put("a.csv", rows(0, 1))
 	if err := f.Look(t.Context()); err == nil {
 		t.Error("a file was moved to another place")

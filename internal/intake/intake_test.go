@@ -26,6 +26,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/source"
+	"simgraph/internal/fatal"
 	"simgraph/internal/intake"
 	"simgraph/internal/profile"
 	"simgraph/internal/seal"
@@ -63,9 +64,7 @@ func newDoor(t *testing.T) *door {
 func (d *door) create(spec source.Spec) (*source.Source, string) {
 	d.Helper()
 	created, secret, err := d.store.Create(d.Context(), fleettest.All, spec)
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	return created, string(secret)
 }
 
@@ -73,19 +72,13 @@ func (d *door) create(spec source.Spec) (*source.Source, string) {
 func (d *door) post(of *source.Source, body []byte, change func(*http.Request)) (int, string) {
 	d.Helper()
 	r, err := http.NewRequestWithContext(d.Context(), http.MethodPost, d.URL+of.Path(), bytes.NewReader(body))
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	change(r)
 	response, err := d.Client().Do(r)
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		d.Fatal(err)
-	}
+	fatal.If(d, err)
 	return response.StatusCode, strings.TrimSpace(string(text))
 }
 
@@ -232,9 +225,7 @@ func TestSecretsOfSources(t *testing.T) {
 			}
 		}
 		_, renewed, err := d.store.Rotate(t.Context(), fleettest.All, of.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if before, after, none := status(with(secret)), status(with(string(renewed))), status(with("")); before != 200 || after != 200 || none != 401 {
 			t.Errorf("%s after a rotation: %d, %d, %d without", way, before, after, none)
 		}

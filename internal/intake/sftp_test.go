@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 // sshd is an OpenSSH server whose users get SFTP in a folder, and the flags of its clients.
@@ -31,22 +33,16 @@ func sshd(t *testing.T, folder string) (flags []string) {
 		run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, key))
 	}
 	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	_, port, _ := net.SplitHostPort(free.Addr().String())
 	_ = free.Close()
 	config := filepath.Join(dir, "config")
 	text := fmt.Sprintf("ListenAddress 127.0.0.1\nPort %s\nHostKey %s/host\nAuthorizedKeysFile %s/client.pub\nStrictModes no\nPidFile none\nPasswordAuthentication no\n"+
 		"Subsystem sftp internal-sftp\nForceCommand internal-sftp -d %s\n", port, dir, dir, folder)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(config, []byte(text), 0o600))
 	server := exec.CommandContext(t.Context(), program, "-D", "-e", "-f", config) //nolint:gosec // a test
 	server.Stderr = t.Output()
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, server.Start())
 	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
 	for range 200 {
 		if c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", "127.0.0.1:"+port); err == nil {
@@ -72,14 +68,10 @@ func TestACarrierUploadsBySFTP(t *testing.T) {
 	f := newFolder(t)
 	flags := sshd(t, f.path)
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	const records = 10_000
 	local := filepath.Join(t.TempDir(), "usage.csv")
-	if err := os.WriteFile(local, []byte(rows(0, records)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(local, []byte(rows(0, records)), 0o600))
 	f.Settled = 2 * time.Second
 	uploaded := make(chan error, 1)
 	go func() {
@@ -96,9 +88,7 @@ func TestACarrierUploadsBySFTP(t *testing.T) {
 	for deadline := time.Now().Add(2 * time.Minute); !taken() && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		f.look()
 	}
-	if err := <-uploaded; err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, <-uploaded)
 	counts, text := f.reported("done/slow.csv")
 	again, more := f.reported("done/quick.csv")
 	if counts["accepted"]+again["accepted"] != records || counts["duplicates"]+again["duplicates"] != records {
@@ -124,14 +114,10 @@ func TestRcloneFetchesFromACarrier(t *testing.T) {
 	outbox := t.TempDir()
 	flags := sshd(t, outbox)
 	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	const records = 10_000
 	for name, text := range map[string]string{"a.csv": rows(0, records/2), "b.csv": rows(records/2, records), "readme.txt": "nothing"} {
-		if err := os.WriteFile(filepath.Join(outbox, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(outbox, name), []byte(text), 0o600))
 	}
 	fetch := func(verb string) {
 		t.Helper()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"simgraph/internal/fatal"
 	"simgraph/internal/limit"
 )
 
@@ -19,9 +20,7 @@ func FuzzForwardedFor(f *testing.F) {
 		f.Add("@", header)
 	}
 	trusted, err := limit.ParseProxies([]string{"10.0.0.0/8"})
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	f.Fuzz(func(t *testing.T, peer, header string) {
 		r := &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": {header}}}
 		direct := limit.Proxies(nil).ClientOf(r)

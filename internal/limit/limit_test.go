@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/limit"
 )
 
@@ -183,9 +184,7 @@ func TestNoMoreRunThanThereAreSlots(t *testing.T) {
 func TestTheClientIsTheLastAddressThatIsNoTrustedProxy(t *testing.T) {
 	t.Parallel()
 	proxies, err := limit.ParseProxies([]string{"10.0.0.0/8", "::1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for _, c := range []struct{ peer, forwarded, want string }{
 		{"192.0.2.1:99", "", "192.0.2.1"},
 		{"192.0.2.1:99", "203.0.113.5", "192.0.2.1"},
@@ -259,9 +258,7 @@ func TestASocketOfATokenIsFreedWithItsContext(t *testing.T) {
 	t.Parallel()
 	l := limit.New(limit.Config{Sockets: 1})
 	ctx, end := context.WithCancel(by(t, "one"))
-	if err := l.SocketBy(ctx); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, l.SocketBy(ctx))
 	end()
 	for range 6000 {
 		if l.SocketBy(by(t, "one")) == nil {
@@ -281,9 +278,7 @@ func TestNoLimitRefusesNothing(t *testing.T) {
 		_, subscribe := l.Subscribe(ctx)
 		_, socket := l.SocketFrom(ctx)
 		for _, err := range []error{l.ByCaller(ctx), l.FromAddress(netip.Addr{}), l.Charge(ctx, 1e6), l.SocketBy(ctx), run, subscribe, socket} {
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 		}
 	}
 }
@@ -295,9 +290,7 @@ func TestARefusedSubscriptionKeepsNoPlace(t *testing.T) {
 	l := limit.New(limit.Config{Subscriptions: 1, SubscriptionsPerAddress: 1})
 	full, free := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	leave, err := l.Subscribe(limit.WithAddress(by(t, "one"), full))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if _, err := l.Subscribe(limit.WithAddress(by(t, "two"), full)); err == nil {
 		t.Fatal("a second subscription of the address is taken")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 var listed = regexp.MustCompile(`alert (\d+) \(sim`)
@@ -62,7 +63,7 @@ func TestEveryFiringArrivesUnderOneMessageID(t *testing.T) {
 	for _, m := range server.mails() {
 		message := read(t, m.Data)
 		text, err := io.ReadAll(quotedprintable.NewReader(message.Body))
-		f.must(err)
+		fatal.If(f.t, err)
 		plain, _, _ := strings.Cut(string(text), "<!DOCTYPE")
 		for _, alert := range listed.FindAllStringSubmatch(plain, -1) {
 			firing := m.To + " " + alert[1]

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // A clock that was a day ahead is set right: what was done meanwhile seems to
@@ -16,13 +17,13 @@ func TestAClockThatIsSetBackHoldsNoMailUp(t *testing.T) {
 		"before the alert is mailed": func(*fixture) {},
 		"after a mail was made": func(f *fixture) {
 			f.pass(31 * time.Second)
-			f.must(f.outbox.Gather(t.Context(), 1, digest))
+			fatal.If(f.t, f.outbox.Gather(t.Context(), 1, digest))
 		},
 		"while a worker has the mail": func(f *fixture) {
 			f.pass(31 * time.Second)
-			f.must(f.outbox.Gather(t.Context(), 1, digest))
+			fatal.If(f.t, f.outbox.Gather(t.Context(), 1, digest))
 			_, err := f.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
-			f.must(err)
+			fatal.If(f.t, err)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,13 +48,13 @@ func TestAClockThatIsALittleAheadSparesNobodyTheDigest(t *testing.T) {
 	f.fire(100, 2000)
 	f.pass(-2 * time.Second)
 	companies, err := f.outbox.Pending(t.Context(), digest)
-	f.must(err)
-	f.must(f.outbox.Gather(t.Context(), 1, digest))
+	fatal.If(f.t, err)
+	fatal.If(f.t, f.outbox.Gather(t.Context(), 1, digest))
 	if states := f.states(); len(states) > 0 || len(companies) > 0 {
 		t.Errorf("before the alert has waited for others there are %v to send, pending for %v", states, companies)
 	}
 	f.pass(33 * time.Second)
-	f.must(f.outbox.Gather(t.Context(), 1, digest))
+	fatal.If(f.t, f.outbox.Gather(t.Context(), 1, digest))
 	if states := f.states(); len(states) != 1 {
 		t.Errorf("after it has waited there are %v", states)
 	}
@@ -65,11 +66,11 @@ func TestAMailThatIsBeingSentIsNotHandedOutAgain(t *testing.T) {
 	f := newFixture(t, nil)
 	f.fire(100, 2000)
 	f.pass(2 * time.Second)
-	f.must(f.outbox.Gather(t.Context(), 1, digest))
+	fatal.If(f.t, f.outbox.Gather(t.Context(), 1, digest))
 	const longest = 2 * 30 * time.Minute // the lease of a worker whose attempts take the longest that they may
 	for _, want := range []int{1, 0} {
 		contents, err := f.outbox.Claim(t.Context(), 1, digest, 9, longest)
-		f.must(err)
+		fatal.If(f.t, err)
 		if len(contents) != want {
 			t.Errorf("%d mails were handed out, want %d", len(contents), want)
 		}

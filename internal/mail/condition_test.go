@@ -8,6 +8,7 @@ import (
 	conditions "simgraph/db/condition"
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 )
 
 // What alerts on conditions notice comes by the mail that other alerts come by.
@@ -19,18 +20,18 @@ func TestASilenceIsMailedWithWhatElseFired(t *testing.T) {
 	f.pool.MustExec(`INSERT INTO usage_sources VALUES (1, 'gw', $1)`, f.now.Add(12*time.Hour))
 	store := conditions.New(f.pool, f.clock)
 	_, err := store.Create(t.Context(), scope, condition.Spec{RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Silent, Bound: 1}})
-	f.must(err)
-	f.must(store.Round(t.Context()))
+	fatal.If(f.t, err)
+	fatal.If(f.t, store.Round(t.Context()))
 	f.round(nothing)
 	f.pass(61 * time.Minute)
-	f.must(store.Round(t.Context()))
+	fatal.If(f.t, store.Round(t.Context()))
 	f.pass(31 * time.Second)
 	f.round(sent)
 	checkSubject(t, server.mails()[0].Data, "Alert: van <b>1</b> (s1) has been silent for more than an hour, since "+f.now.Add(-61*time.Minute-31*time.Second).Format("2 Jan 2006 15:04 UTC"))
 	f.pool.MustExec(`UPDATE subscriber_periods SET last_seen = $1`, f.now)
-	f.must(store.Round(t.Context()))
+	fatal.If(f.t, store.Round(t.Context()))
 	f.pass(time.Minute)
-	f.must(store.Round(t.Context()))
+	fatal.If(f.t, store.Round(t.Context()))
 	f.fire(100, 2000)
 	f.pass(31 * time.Second)
 	f.round(sent)

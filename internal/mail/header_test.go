@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"simgraph/internal/fatal"
 	"simgraph/internal/mail"
 )
 
@@ -44,7 +45,7 @@ func TestSubjectsShowNamesAsTheyAre(t *testing.T) {
 			f.alert()
 			f.round(sent)
 			_, err := f.recipients.SendTest(t.Context(), scope, nil)
-			f.must(err)
+			fatal.If(f.t, err)
 			f.round(sent)
 			for i, want := range []string{"2 alerts of " + shown, "Test alert of " + shown} {
 				checkSubject(t, server.mails()[i].Data, want)
@@ -61,9 +62,7 @@ func checkSubject(t *testing.T, data, want string) {
 	header := read(t, data).Header
 	raw := header.Get("Subject")
 	got, err := new(mime.WordDecoder).DecodeHeader(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if got != want {
 		t.Errorf("the subject is shown as %q, want %q, sent as %q", got, want, raw)
 	}

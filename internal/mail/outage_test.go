@@ -12,6 +12,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // outage is a mail server that is away for long, in one way after the other.
@@ -94,7 +95,7 @@ func TestALongOutageOfTheMailServerLosesAndDoublesNothing(t *testing.T) {
 			t.Errorf("nothing was tried while it %s", stage)
 		}
 		read, err := backlog.Read(t.Context())
-		f.must(err)
+		fatal.If(f.t, err)
 		if read.Mails+read.Deliveries == 0 || read.Mails+read.Deliveries > int(2*fired) {
 			t.Errorf("while it %s, %d mails and %d firings wait of %d", stage, read.Mails, read.Deliveries, fired)
 		}
@@ -115,7 +116,7 @@ func TestALongOutageOfTheMailServerLosesAndDoublesNothing(t *testing.T) {
 	came := map[string]int{}
 	for _, m := range server.mails() {
 		text, err := io.ReadAll(quotedprintable.NewReader(read(t, m.Data).Body))
-		f.must(err)
+		fatal.If(f.t, err)
 		plain, _, _ := strings.Cut(string(text), "<!DOCTYPE")
 		for _, alert := range listed.FindAllStringSubmatch(plain, -1) {
 			came[m.To+" "+alert[1]]++

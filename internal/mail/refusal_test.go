@@ -8,6 +8,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/mail"
 )
 
@@ -33,7 +34,7 @@ func plain(code int, text string) *smtp.SMTPError {
 func (f *fixture) find(email string) *domain.Recipient {
 	f.t.Helper()
 	all, err := f.recipients.List(f.t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100}})
-	f.must(err)
+	fatal.If(f.t, err)
 	for _, r := range all.Items {
 		if r.Email == email {
 			return r
@@ -146,7 +147,7 @@ func newRefused(t *testing.T, refusal *smtp.SMTPError) *fixture {
 	f.round(mail.Round{Sent: 1, Retried: 1})
 	f.pass(time.Second)
 	_, err := f.recipients.SendTest(t.Context(), scope, &noc.RecipientID)
-	f.must(err)
+	fatal.If(f.t, err)
 	f.round(sent)
 	return f
 }
@@ -205,10 +206,10 @@ func TestAMailOfAnotherCompanyIsNoEvidenceAboutAnAddress(t *testing.T) {
 	f.pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('zenith', 2);
 INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
 	_, err := f.recipients.Create(t.Context(), domain.Whole(2), "ops@zenith.example", domain.Choice{})
-	f.must(err)
+	fatal.If(f.t, err)
 	f.pass(time.Minute)
 	_, err = f.recipients.SendTest(t.Context(), domain.Whole(2), nil)
-	f.must(err)
+	fatal.If(f.t, err)
 	f.round(mail.Round{Sent: 1, Retried: 1})
 	f.pass(2 * time.Hour)
 	f.round(retried)
@@ -240,9 +241,9 @@ func TestTheRefusalOfAnOldAddressLeavesTheNewOneAlone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, refusing{"ops@acme.example": {Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"}}.server(t))
 	f.alert()
-	f.must(f.outbox.Gather(t.Context(), 1, domain.Digest{Wait: time.Second, HourlyCap: 9, MaxEntries: 9}))
+	fatal.If(f.t, f.outbox.Gather(t.Context(), 1, domain.Digest{Wait: time.Second, HourlyCap: 9, MaxEntries: 9}))
 	_, err := f.recipients.Edit(t.Context(), scope, f.find("ops@acme.example").RecipientID, domain.RecipientEdit{Email: new("new@acme.example")})
-	f.must(err)
+	fatal.If(f.t, err)
 	f.round(failed)
 	if f.suppressed("new@acme.example") {
 		t.Fatal("the new address is suppressed")
@@ -259,7 +260,7 @@ func TestTheWaitForAnotherAttemptDoublesUpToAnHour(t *testing.T) {
 	for attempt := range 40 {
 		f.round(retried)
 		var due time.Time
-		f.must(f.pool.Get(&due, `SELECT due_at FROM mails`))
+		fatal.If(f.t, f.pool.Get(&due, `SELECT due_at FROM mails`))
 		pause := min(time.Minute<<min(attempt, 10), time.Hour)
 		if wait := due.Sub(f.clock()); wait < pause/2-time.Millisecond || wait > pause+pause/2 {
 			t.Fatalf("after attempt %d the mail waits %v, not %v give or take half", attempt+1, wait, pause)

@@ -9,6 +9,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/mail"
 )
 
@@ -25,7 +26,7 @@ func (f *fixture) restore(email string) (*domain.Restored, error) {
 // audited counts the entries of restored recipients.
 func (f *fixture) audited() (n int) {
 	f.t.Helper()
-	f.must(f.pool.Get(&n, `SELECT count(*) FROM audit_log WHERE company_id = 1 AND action = 'recipient.restore'`))
+	fatal.If(f.t, f.pool.Get(&n, `SELECT count(*) FROM audit_log WHERE company_id = 1 AND action = 'recipient.restore'`))
 	return n
 }
 
@@ -42,7 +43,7 @@ func TestARestoredRecipientGetsWhatWasHeldBack(t *testing.T) {
 	delete(refused, "ops@acme.example")
 	f.round(nothing)
 	restored, err := f.restore("ops@acme.example")
-	f.must(err)
+	fatal.If(f.t, err)
 	if r := restored.Recipient; r.SuppressedSince != nil || r.SuppressedReason != nil || r.SuppressedDetail != "" || restored.Mails != 1 || restored.Alerts != 2 {
 		t.Errorf("restored %+v: %d mails, %d alerts", *r, restored.Mails, restored.Alerts)
 	}
@@ -58,7 +59,7 @@ func TestARestoredRecipientGetsWhatWasHeldBack(t *testing.T) {
 		}
 	}
 	again, err := f.restore("ops@acme.example")
-	f.must(err)
+	fatal.If(f.t, err)
 	if again.Mails+again.Alerts > 0 || f.audited() != 1 {
 		t.Errorf("a second time restores %d mails, %d alerts; %d entries of the audit log", again.Mails, again.Alerts, f.audited())
 	}
@@ -79,7 +80,7 @@ func TestAMailThatWaitedWhenTheAddressWasRefusedIsSentAfterwards(t *testing.T) {
 	}
 	delete(refused, "ops@acme.example")
 	_, err := f.restore("ops@acme.example")
-	f.must(err)
+	fatal.If(f.t, err)
 	f.round(mail.Round{Sent: 2})
 }
 
@@ -95,7 +96,7 @@ func TestWhatIsOlderThanAMailMayBeIsNotSentAfterARestore(t *testing.T) {
 	f.alert()
 	delete(refused, "ops@acme.example")
 	restored, err := f.restore("ops@acme.example")
-	f.must(err)
+	fatal.If(f.t, err)
 	if restored.Mails != 0 || restored.Alerts != 1 {
 		t.Errorf("%d mails and %d alerts are sent", restored.Mails, restored.Alerts)
 	}
@@ -109,7 +110,7 @@ func TestWhoUnsubscribedIsNotRestored(t *testing.T) {
 	t.Parallel()
 	server := newMailServer(t, nil)
 	f := newFixture(t, server)
-	f.must(f.outbox.Unsubscribe(t.Context(), 1, f.find("ops@acme.example").RecipientID, noSecret(f)))
+	fatal.If(f.t, f.outbox.Unsubscribe(t.Context(), 1, f.find("ops@acme.example").RecipientID, noSecret(f)))
 	f.alert()
 	_, err := f.restore("ops@acme.example")
 	if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid {

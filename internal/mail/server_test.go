@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/emersion/go-smtp"
+
+	"simgraph/internal/fatal"
 )
 
 // mailServer is a real SMTP server that behaves as a test wants.
@@ -33,9 +35,7 @@ func newMailServer(t *testing.T, fail func(stage string, attempt int) error) *ma
 	t.Helper()
 	s := &mailServer{fail: fail}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // judging is an outbox that holds one recipient, and records whether it was called
@@ -27,9 +28,7 @@ func FuzzUnsubscribeToken(f *testing.F) {
 	content := &domain.MailContent{Company: &domain.Company{CompanyID: 1}, Secret: []byte("0123456789abcdef")}
 	content.RecipientID, content.Email = 7, "Ops@acme.example"
 	link, err := url.Parse(unsubscribeLink(&url.URL{Scheme: "https", Host: "sims.example"}, content))
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	token := link.Query().Get("token")
 	u := unsubscriber{judging{content: content}}
 	if err := u.verify(f.Context(), token); err != nil {

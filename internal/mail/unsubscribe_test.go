@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/mail"
 )
 
@@ -30,7 +31,7 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 	}
 	suppressed := func() bool {
 		r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
-		f.must(err)
+		fatal.If(f.t, err)
 		return r.Items[0].SuppressedSince != nil
 	}
 	forged := found[1][:len(found[1])-2] + "AA"
@@ -53,9 +54,9 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 		}
 	}
 	r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
-	f.must(err)
+	fatal.If(f.t, err)
 	_, err = f.recipients.Edit(t.Context(), scope, r.Items[0].RecipientID, domain.RecipientEdit{Email: new("other@acme.example")})
-	f.must(err)
+	fatal.If(f.t, err)
 	if status := request("POST", found[1]); status != http.StatusNotFound || suppressed() {
 		t.Errorf("the link holds for another address: status %d", status)
 	}

@@ -22,6 +22,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/mail"
 )
 
@@ -87,7 +88,7 @@ func (f *fixture) pass(d time.Duration) {
 func (f *fixture) recipient(email string) *domain.Recipient {
 	f.t.Helper()
 	r, err := f.recipients.Create(f.t.Context(), scope, email, domain.Choice{})
-	f.must(err)
+	fatal.If(f.t, err)
 	return r
 }
 
@@ -96,7 +97,7 @@ func (f *fixture) fire(lower, upper int64) {
 	f.t.Helper()
 	_, err := db.NewVolumeAlerts(f.pool, f.clock).Create(f.t.Context(), scope,
 		domain.AlertSpec{RuleType: domain.RuleSIM, Target: "s1", LowerThreshold: lower, UpperThreshold: upper})
-	f.must(err)
+	fatal.If(f.t, err)
 }
 
 // start runs a worker until the test, or stop, ends it.
@@ -116,13 +117,6 @@ func (f *fixture) start() (stop func()) {
 	return stop
 }
 
-func (f *fixture) must(err error) {
-	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-}
-
 // round lets a worker make one round, and compares what it did.
 func (f *fixture) round(want mail.Round) {
 	f.t.Helper()
@@ -135,14 +129,14 @@ func (f *fixture) round(want mail.Round) {
 func (f *fixture) try() mail.Round {
 	f.t.Helper()
 	done, err := f.worker().Round(f.t.Context())
-	f.must(err)
+	fatal.If(f.t, err)
 	return done
 }
 
 func (f *fixture) worker() *mail.Worker {
 	f.t.Helper()
 	w, err := mail.New(f.cfg)
-	f.must(err)
+	fatal.If(f.t, err)
 	return w
 }
 
@@ -178,7 +172,7 @@ func (f *fixture) until(what string, is func() bool) {
 func (f *fixture) states() []string {
 	f.t.Helper()
 	var states []string
-	f.must(f.pool.Select(&states, `SELECT email || ' ' || kind || ' ' || state FROM mails ORDER BY created_at, mail_id`))
+	fatal.If(f.t, f.pool.Select(&states, `SELECT email || ' ' || kind || ' ' || state FROM mails ORDER BY created_at, mail_id`))
 	return states
 }
 
@@ -222,9 +216,7 @@ func TestFiringsOfAMomentAreOneMail(t *testing.T) {
 func read(t *testing.T, data string) *netmail.Message {
 	t.Helper()
 	message, err := netmail.ReadMessage(strings.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return message
 }
 
@@ -292,13 +284,13 @@ func (f *fixture) lastError() (text string) {
 // unsent is how many deliveries have no mail that was sent.
 func (f *fixture) unsent() (n int) {
 	f.t.Helper()
-	f.must(f.pool.Get(&n, `SELECT count(*) FROM alert_deliveries d LEFT JOIN mails m USING (company_id, mail_id) WHERE m.state IS DISTINCT FROM 'sent'`))
+	fatal.If(f.t, f.pool.Get(&n, `SELECT count(*) FROM alert_deliveries d LEFT JOIN mails m USING (company_id, mail_id) WHERE m.state IS DISTINCT FROM 'sent'`))
 	return n
 }
 
 func (f *fixture) mailID() (id string) {
 	f.t.Helper()
-	f.must(f.pool.Get(&id, `SELECT mail_id FROM mails`))
+	fatal.If(f.t, f.pool.Get(&id, `SELECT mail_id FROM mails`))
 	return id
 }
 
@@ -332,7 +324,7 @@ func TestAnAddressThatIsRefusedForGoodIsSuppressed(t *testing.T) {
 	f.pass(31 * time.Second)
 	f.round(nothing)
 	r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
-	f.must(err)
+	fatal.If(f.t, err)
 	first := r.Items[0]
 	if first.SuppressedSince == nil || *first.SuppressedReason != domain.Refused || !strings.Contains(first.SuppressedDetail, "no such user") {
 		t.Fatalf("got %+v", first)
@@ -387,7 +379,7 @@ func TestALongRefusalInAnyLanguageIsKept(t *testing.T) {
 			f.pass(31 * time.Second)
 			f.round(failed)
 			r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
-			f.must(err)
+			fatal.If(f.t, err)
 			if detail := r.Items[0].SuppressedDetail; !strings.Contains(detail, text[:120]) {
 				t.Errorf("it is kept as %q", detail)
 			}
@@ -399,12 +391,12 @@ func TestALongRefusalInAnyLanguageIsKept(t *testing.T) {
 func (f *fixture) deliveries() []string {
 	f.t.Helper()
 	entries, err := f.log.List(f.t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 100}})
-	f.must(err)
+	fatal.If(f.t, err)
 	var states []string
 	for i := len(entries.Items) - 1; i >= 0; i-- {
 		notified, _ := entries.Items[i].Notified()
 		of, err := f.log.Deliveries(f.t.Context(), scope, []domain.Notified{notified})
-		f.must(err)
+		fatal.If(f.t, err)
 		for _, d := range of[notified] {
 			states = append(states, string(d.State))
 		}
@@ -441,10 +433,10 @@ func TestNothingIsLostWhenAWorkerDies(t *testing.T) {
 	f.fire(100, 2000)
 	f.pass(31 * time.Second)
 	digest := domain.Digest{Wait: 30 * time.Second, HourlyCap: 9, MaxEntries: 9}
-	f.must(f.outbox.Gather(t.Context(), 1, digest))
+	fatal.If(f.t, f.outbox.Gather(t.Context(), 1, digest))
 	// A worker takes the mail and ends without a word.
 	taken, err := f.outbox.Claim(t.Context(), 1, digest, 9, time.Minute)
-	f.must(err)
+	fatal.If(f.t, err)
 	if len(taken) != 1 {
 		t.Fatalf("got %d mails", len(taken))
 	}
@@ -468,8 +460,8 @@ func TestWorkersShareTheOutbox(t *testing.T) {
 		w := f.worker()
 		workers.Go(func() error { return work(t.Context(), w) })
 	}
-	f.must(workers.Wait())
-	f.must(work(t.Context(), f.worker())) // what a worker left since another had it locked
+	fatal.If(f.t, workers.Wait())
+	fatal.If(f.t, work(t.Context(), f.worker())) // what a worker left since another had it locked
 	seen := map[string]int{}
 	for _, m := range server.mails() {
 		seen[m.To]++
@@ -503,9 +495,9 @@ func TestMailsOfACompanyAreSentThoughThoseOfAnotherFail(t *testing.T) {
 INSERT INTO companies VALUES (2, 'zenith', 'Zenith', 1, 'UTC')`)
 	zenith := domain.Whole(2)
 	_, err := f.recipients.Create(t.Context(), zenith, "ops@zenith.example", domain.Choice{})
-	f.must(err)
+	fatal.If(f.t, err)
 	_, err = f.recipients.SendTest(t.Context(), zenith, nil)
-	f.must(err)
+	fatal.If(f.t, err)
 	done, err := f.worker().Round(t.Context())
 	if done != sent || err == nil || !strings.Contains(err.Error(), "company 1:") {
 		t.Errorf("the round did %+v: %v", done, err)
@@ -521,11 +513,11 @@ func TestNamesCannotInjectHeadersOrMarkup(t *testing.T) {
 	f.pool.MustExec(`UPDATE subscribers SET nickname = $1, subscriber_id = $2`, nasty, "s1\nX-Evil: 1")
 	f.pool.MustExec(`UPDATE companies SET name = $1`, nasty)
 	_, err := db.NewVolumeAlerts(f.pool, f.clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 10, UpperThreshold: 5000})
-	f.must(err)
+	fatal.If(f.t, err)
 	f.pass(31 * time.Second)
 	f.round(sent)
 	_, err = f.recipients.SendTest(t.Context(), scope, nil)
-	f.must(err)
+	fatal.If(f.t, err)
 	f.round(sent)
 	for _, m := range server.mails() {
 		message := read(t, m.Data)
@@ -535,7 +527,7 @@ func TestNamesCannotInjectHeadersOrMarkup(t *testing.T) {
 			}
 		}
 		body, err := io.ReadAll(message.Body)
-		f.must(err)
+		fatal.If(f.t, err)
 		if html := part(string(body)); strings.Contains(html, "<script>") {
 			t.Errorf("markup was injected:\n%s", html)
 		}
@@ -565,7 +557,7 @@ func TestAMailIsGivenUpAfterThreeDays(t *testing.T) {
 	f.pass(2 * time.Hour)
 	f.round(failed)
 	r, err := f.recipients.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 1}})
-	f.must(err)
+	fatal.If(f.t, err)
 	if r.Items[0].SuppressedSince != nil {
 		t.Error("a failure that passes suppressed the address")
 	}
@@ -576,7 +568,7 @@ func TestTestMailsAreFew(t *testing.T) {
 	f := newFixture(t, nil)
 	for range 5 {
 		_, err := f.recipients.SendTest(t.Context(), scope, nil)
-		f.must(err)
+		fatal.If(f.t, err)
 	}
 	_, err := f.recipients.SendTest(t.Context(), scope, nil)
 	if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindRateLimited {
@@ -591,12 +583,12 @@ func TestWithoutAServerMailsBecomeFiles(t *testing.T) {
 	f.pass(31 * time.Second)
 	f.round(sent)
 	text, err := os.ReadFile(filepath.Join(f.cfg.Dir, f.mailID()+".eml"))
-	f.must(err)
+	fatal.If(f.t, err)
 	if !strings.Contains(string(text), "van 1 (s1)") {
 		t.Fatalf("got %s", text)
 	}
 	left, err := filepath.Glob(filepath.Join(f.cfg.Dir, "*"))
-	f.must(err)
+	fatal.If(f.t, err)
 	if len(left) != 1 {
 		t.Fatalf("got %v", left)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/source"
+	"simgraph/internal/fatal"
 	"simgraph/internal/profile"
 )
 
@@ -111,9 +112,7 @@ func generic(change func(*source.Profile)) source.Profile {
 func TestUnitsZonesAndDatesAreThoseOfTheProfile(t *testing.T) {
 	t.Parallel()
 	c, err := profile.Compile(generic(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	lines, err := read(c, "Phone no;Start;kB\n+4477;19.11.2026 10:00;1,5\n")
 	if err != nil || len(lines) != 1 || !strings.Contains(lines[0], "2026-11-19T09:00:00..2026-11-19T09:00:00 up 0 down 1536") {
 		t.Error(lines, err)
@@ -122,9 +121,7 @@ func TestUnitsZonesAndDatesAreThoseOfTheProfile(t *testing.T) {
 		p.Counters, p.DateFormats = source.DayTotal, []string{"yyyy-MM-dd"}
 		p.Fields = append(p.Fields[:1:1], source.FieldExpression{Field: source.Day, Expression: `r.Day`}, source.FieldExpression{Field: source.MobileOriginated, Expression: `r.kB`})
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	lines, err = read(day, "Phone no;Day;kB\n4477;2026-11-18;2\n4477;2026-11-20;1\n")
 	if err != nil || len(lines) != 2 || !strings.Contains(lines[0], "2026-11-17T23:00:00..2026-11-18T22:59:59 up 2048 down 0 session day:2026-11-18  cumulative true") ||
 		!strings.Contains(lines[1], "..2026-11-20T12:00:00") {
@@ -158,9 +155,7 @@ func TestCostsOfExpressionsAreBounded(t *testing.T) {
 	c, err := profile.Compile(generic(func(p *source.Profile) {
 		p.Format, p.Fields[0].Expression = source.NDJSON, `r.a`+strings.Repeat(`.replace("a", "aaaaaaaaaa")`, 8)
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	lines, err := read(c, `{"a":"aaaaaaaaaaaaaaaaaaaa","Start":"2026-11-19T10:00:00Z","kB":"1"}`)
 	if err != nil || len(lines) != 1 || !strings.Contains(lines[0], "cost limit exceeded") {
 		t.Errorf("%.300v, %v", lines, err)
@@ -177,9 +172,7 @@ func TestHostileBodiesAreRefusedByName(t *testing.T) {
 				p.Fields[0].Expression = `r.a`
 			}
 		}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return c
 	}
 	for name, c := range map[string]struct {
@@ -236,9 +229,7 @@ func TestABodyHasBounds(t *testing.T) {
 func TestIdsOfRecords(t *testing.T) {
 	t.Parallel()
 	c, err := profile.Compile(generic(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	lines, _ := read(c, "Phone no;Start;kB\n4477;19.11.2026 10:00;1\n4477;19.11.2026 10:00;2\n4477;19.11.2026 10:01;1\n")
 	id := func(line string) string { return strings.Fields(line)[1] }
 	if len(lines) != 3 || id(lines[0]) != id(lines[1]) || id(lines[0]) == id(lines[2]) {

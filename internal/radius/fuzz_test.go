@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // Whatever attributes an authentic packet has, it is read and answered.
@@ -17,18 +18,14 @@ func FuzzAuthenticPackets(f *testing.F) {
 	for _, event := range []domain.SessionEvent{domain.SessionStarted, domain.SessionUpdated, domain.SessionStopped} {
 		report.Event = event
 		packet, err := report.Packet(secret).Encode()
-		if err != nil {
-			f.Fatal(err)
-		}
+		fatal.If(f, err)
 		f.Add(packet[headerSize:])
 	}
 	f.Add([]byte{26, 9, 0, 0, 40, 175, 1, 200, 7})
 	f.Add([]byte{97, 2, 8, 3, 1, 40, 6, 0, 0, 0, 3})
 	for _, names := range [][]string{{"", "23415", "234150000000001", ""}, {"", "", "8944500102030405067F", ""}, {"", "26201", "x", "1234150000000001@y"}} {
 		packet, err := named(names[0], names[1], names[2], names[3]).Encode()
-		if err != nil {
-			f.Fatal(err)
-		}
+		fatal.If(f, err)
 		f.Add(packet[headerSize:])
 	}
 	f.Fuzz(func(t *testing.T, attributes []byte) {
@@ -41,9 +38,7 @@ func FuzzAuthenticPackets(f *testing.F) {
 		sum := md5.Sum(append(packet[:len(packet):len(packet)], secret...))
 		copy(packet[4:headerSize], sum[:])
 		trimmed, err := trim(packet)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		r, err := authenticate(trimmed, secret)
 		if err != nil {
 			return // a Message-Authenticator that is wrong

@@ -15,6 +15,7 @@ import (
 	"layeh.com/radius/rfc2866"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/radius"
 )
 
@@ -29,16 +30,12 @@ func TestAnUnknownClientGetsNoAnswer(t *testing.T) {
 	t.Parallel()
 	var l ledger
 	listener, err := radius.Listen(t.Context(), []string{"127.0.0.1:0"}, radius.Config{Feed: elsewhere{&l}, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	listener.Observe = l.observe
 	ended := make(chan error, 1)
 	go func() { ended <- listener.Run(context.WithoutCancel(t.Context())) }()
 	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addrs()[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() { _ = conn.Close() }()
 	if _, err := conn.Write(encoded(t, report().Packet(secret))); err != nil {
 		t.Fatal(err)

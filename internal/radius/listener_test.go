@@ -23,6 +23,7 @@ import (
 	"layeh.com/radius/rfc2869"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/radius"
 )
 
@@ -91,9 +92,7 @@ func listening(t *testing.T, l *ledger) *net.UDPConn {
 func listeningOn(t *testing.T, feed domain.Feed, l *ledger) *net.UDPConn {
 	t.Helper()
 	listener, err := radius.Listen(t.Context(), []string{"127.0.0.1:0"}, radius.Config{Feed: feed, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	listener.Observe = l.observe
 	ended := make(chan error, 1)
 	go func() { ended <- listener.Run(context.WithoutCancel(t.Context())) }()
@@ -104,9 +103,7 @@ func listeningOn(t *testing.T, feed domain.Feed, l *ledger) *net.UDPConn {
 		}
 	})
 	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addrs()[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
@@ -114,9 +111,7 @@ func listeningOn(t *testing.T, feed domain.Feed, l *ledger) *net.UDPConn {
 func encoded(t *testing.T, p *codec.Packet) []byte {
 	t.Helper()
 	b, err := p.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return b
 }
 
@@ -124,15 +119,11 @@ func encoded(t *testing.T, p *codec.Packet) []byte {
 func answered(t *testing.T, conn *net.UDPConn, packet []byte) []byte {
 	t.Helper()
 	_, err := conn.Write(packet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 	b := make([]byte, 4096)
 	n, err := conn.Read(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return b[:n]
 }
 
@@ -410,17 +401,13 @@ func TestRequestsBeyondTheQueueAreDropped(t *testing.T) {
 	t.Parallel()
 	l := ledger{hold: make(chan struct{})}
 	listener, err := radius.Listen(t.Context(), []string{"127.0.0.1:0"}, radius.Config{Feed: &l, Log: slog.New(slog.DiscardHandler), MaxWaiting: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	listener.Observe = l.observe
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- listener.Run(ctx) }()
 	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addrs()[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() { _ = conn.Close() }()
 	for i := range 10 {
 		p := report().Packet(secret)
@@ -446,9 +433,7 @@ func TestAnswersLeaveFromTheAddressThatWasAsked(t *testing.T) {
 	var l ledger
 	addresses := []string{"0.0.0.0:0", "[::]:0", "127.0.0.3:0", "localhost:0"}
 	listener, err := radius.Listen(t.Context(), addresses, radius.Config{Feed: anywhere{&l}, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	listener.Observe = l.observe
 	ended := make(chan error, 1)
 	go func() { ended <- listener.Run(context.WithoutCancel(t.Context())) }()
@@ -463,9 +448,7 @@ func TestAnswersLeaveFromTheAddressThatWasAsked(t *testing.T) {
 		for _, host := range hosts {
 			// A connected socket takes packets of the address that it sends to alone.
 			conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(host), open.Port())))
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			answered(t, conn, encoded(t, report().Packet(secret)))
 			_ = conn.Close()
 			asked++
@@ -503,17 +486,13 @@ func TestAddressesThatAreNoneAreRejected(t *testing.T) {
 func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
 	l := ledger{hold: make(chan struct{})}
 	listener, err := radius.Listen(t.Context(), []string{"127.0.0.1:0"}, radius.Config{Feed: &l, Log: slog.New(slog.DiscardHandler), MaxWaiting: 1_000_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	listener.Observe = l.observe
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- listener.Run(ctx) }()
 	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(listener.Addrs()[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer func() { _ = conn.Close() }()
 	p := report().Packet(secret)
 	p.Del(rfc2866.AcctSessionID_Type)

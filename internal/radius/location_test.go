@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // The values are laid out as in 3GPP TS 29.061 §16.4.7.2; tshark 4.0 shows the same of
@@ -34,9 +35,7 @@ func TestLocationsAreDecoded(t *testing.T) {
 		"":                                                   "",
 	} {
 		raw, err := hex.DecodeString(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got := (vendorAttributes{locationType: raw}).cell(); got != want {
 			t.Errorf("%s is %q, not %q", value, got, want)
 		}
@@ -50,9 +49,7 @@ func TestLocationsAreStatedAsTheyAreRead(t *testing.T) {
 		"CGI 23415 4660 17", "SAI 310410 4660 65535", "ECGI 23415 4660 27440068", "NCGI 20801 4660 68719476735",
 	} {
 		cell, err := domain.ParseRadioCell(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		if got := (vendorAttributes{locationType: Location(*cell)}).cell(); got != want {
 			t.Errorf("%q is read as %q", want, got)
 		}

@@ -8,6 +8,7 @@ import (
 	"layeh.com/radius"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // Whatever comes over UDP, it is read without a fault, and nothing that was not made with the
@@ -16,14 +17,10 @@ func FuzzPackets(f *testing.F) {
 	secret := []byte("a secret of a test")
 	report := Report{Event: domain.SessionStarted, NAS: "pgw", SessionID: "s", IMSI: "234150000000001"}
 	packet, err := report.Packet(secret).Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	status := radius.New(radius.CodeStatusServer, secret)
 	asked, err := status.Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	for _, datagram := range [][]byte{
 		packet, asked, append(packet[:len(packet):len(packet)], "padding"...), packet[:len(packet)-1], packet[:headerSize], packet[:headerSize-1], nil,
 		append([]byte{4, 0, 0, 26}, append(make([]byte, 16), 80, 18, 1, 2, 3, 4)...),

@@ -7,6 +7,8 @@ import (
 
 	codec "layeh.com/radius"
 	"layeh.com/radius/rfc2869"
+
+	"simgraph/internal/fatal"
 )
 
 // resign writes the request authenticator of the packet.
@@ -21,9 +23,7 @@ func signed(t *testing.T, p *codec.Packet) []byte {
 	t.Helper()
 	p.Set(rfc2869.MessageAuthenticator_Type, make(codec.Attribute, 16))
 	unsigned, err := p.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	mac := hmac.New(md5.New, secret)
 	_, _ = mac.Write(unsigned)
 	p.Set(rfc2869.MessageAuthenticator_Type, mac.Sum(nil))

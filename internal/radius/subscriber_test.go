@@ -12,6 +12,7 @@ import (
 	"layeh.com/radius/rfc6911"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 func TestNumbersAreReadHoweverTheyAreWritten(t *testing.T) {
@@ -138,9 +139,7 @@ func TestARequestMayNameItsSubscriberByAddressAlone(t *testing.T) {
 		}
 		if test.prefix != "" {
 			_, network, err := net.ParseCIDR(test.prefix)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			_ = rfc3162.FramedIPv6Prefix_Set(p, network)
 		}
 		if test.address6 != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 )
 
@@ -12,9 +13,7 @@ func TestWhatIsSealedOpensWithItsKeyForItsPurposeAlone(t *testing.T) {
 	t.Parallel()
 	key, other := seal.Key(bytes.Repeat([]byte{1}, seal.KeySize)), seal.Key(bytes.Repeat([]byte{2}, seal.KeySize))
 	sealed, err := key.Seal([]byte("secret"), []byte("this"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if bytes.Contains(sealed, []byte("secret")) {
 		t.Error("it is readable")
 	}

@@ -23,6 +23,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
+	"simgraph/internal/fatal"
 	"simgraph/internal/telemetry"
 )
 
@@ -45,9 +46,7 @@ func (b *buffer) lines(t *testing.T) (lines []map[string]any) {
 	defer b.mu.Unlock()
 	for text := range strings.Lines(b.b.String()) {
 		var line map[string]any
-		if err := json.Unmarshal([]byte(text), &line); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, json.Unmarshal([]byte(text), &line))
 		lines = append(lines, line)
 	}
 	return lines
@@ -375,9 +374,7 @@ func TestTracesReachACollector(t *testing.T) {
 	}
 	_, server := watched(t, telemetry.Config{Tracer: tracer})
 	get(t, server.URL+"/things/"+secret+"?q="+secret, "Operation", "Fleet", "Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	if err := stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, stop(t.Context()))
 	mu.Lock()
 	defer mu.Unlock()
 	byName := map[string]*tracepb.Span{}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 	sending "simgraph/internal/webhook"
 )
 
@@ -35,9 +36,7 @@ type nameServer struct {
 func newNameServer(t *testing.T) *nameServer {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	s := &nameServer{T: t, conn: conn, answers: map[string][][]netip.Addr{}, asked: map[dnsmessage.Question]int{}}
 	var done sync.WaitGroup
 	done.Go(s.serve)
@@ -132,9 +131,7 @@ func receiver(t *testing.T) (port string, connections *atomic.Int32) {
 	server.Start()
 	t.Cleanup(server.Close)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return port, connections
 }
 

@@ -24,6 +24,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/retention"
 	"simgraph/domain/webhook"
+	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
 	sending "simgraph/internal/webhook"
 )
@@ -68,7 +69,7 @@ INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 	f.hook, f.secret, err = f.store.Create(t.Context(), scope, webhook.Spec{
 		Name: "hook", URL: server.URL + "/hook", Format: format, Filter: webhook.Filter{EventTypes: webhook.Types},
 	})
-	f.must(err)
+	fatal.If(f, err)
 	return f
 }
 
@@ -82,13 +83,6 @@ func (f *fixture) pass(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.now = f.now.Add(d)
-}
-
-func (f *fixture) must(err error) {
-	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
 }
 
 // start runs a worker until the test ends.
@@ -105,7 +99,7 @@ func (f *fixture) start(timeout time.Duration) {
 func (f *fixture) send() *webhook.Delivery {
 	f.Helper()
 	sent, err := f.store.SendTest(f.Context(), scope, f.hook.WebhookID)
-	f.must(err)
+	fatal.If(f, err)
 	return sent
 }
 
@@ -114,7 +108,7 @@ func (f *fixture) until(id string, wanted func(*webhook.Delivery) bool) *webhook
 	f.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		found, err := f.store.FindDeliveries(f.Context(), scope, []string{id})
-		f.must(err)
+		fatal.If(f, err)
 		if of := found[id]; of != nil && wanted(of) {
 			return of
 		} else if time.Now().After(deadline) {
@@ -278,7 +272,7 @@ func TestNoRequestGoesToAForbiddenAddress(t *testing.T) {
 	sender := sending.NewSender(webhook.Rules{}, 5*time.Second, time.Now)
 	of := webhook.Attempt{DeliveryID: "1", Event: []byte(`{}`), Format: webhook.CloudEvents, Secrets: []webhook.Secret{f.secret}}
 	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(f.hook.URL, "http://"), "/hook"))
-	f.must(err)
+	fatal.If(f, err)
 	for _, host := range []string{"localhost", "127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "169.254.169.254", "[64:ff9b::7f00:1]", "2130706433", "127.1", "0x7f000001"} {
 		of.URL = "http://" + host + ":" + port + "/hook"
 		answer := sender.Send(t.Context(), &of)

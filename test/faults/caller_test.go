@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 // caller calls simgraph as applications do, and holds every answer to the
@@ -99,9 +101,7 @@ func (c *caller) exchange() (string, error) {
 func (c *caller) revoke(t *testing.T, token string) {
 	t.Helper()
 	var answer any
-	if err := c.form("/oauth/revoke", url.Values{"token": {token}}, &answer); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, c.form("/oauth/revoke", url.Values{"token": {token}}, &answer))
 }
 
 // form sends a form with the access key.

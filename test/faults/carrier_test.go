@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 const (
@@ -163,9 +165,7 @@ func (c *carrier) sendStream() {
 func TestACarrierSendsWhileInstancesAreKilled(t *testing.T) {
 	t.Parallel()
 	c := newCarrier(t)
-	if err := os.MkdirAll(c.folder(""), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.MkdirAll(c.folder(""), 0o755))
 	var senders sync.WaitGroup
 	for _, send := range []func(){c.sendBodies, c.sendStream} {
 		senders.Go(func() {

@@ -12,6 +12,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"simgraph/internal/fatal"
 )
 
 // checkLedger demands that each acknowledged record is in the ledger exactly
@@ -24,9 +26,7 @@ func (x *trial) checkLedger(pool *sqlx.DB) int {
 		MobileOriginated, MobileTerminated int64
 	}
 	const ledger = `SELECT record_id, mobile_originated, mobile_terminated FROM usage_records`
-	if err := pool.SelectContext(x.t.Context(), &rows, ledger); err != nil {
-		x.t.Fatal(err)
-	}
+	fatal.If(x.t, pool.SelectContext(x.t.Context(), &rows, ledger))
 	x.load.mu.Lock()
 	defer x.load.mu.Unlock()
 	found := map[string]bool{}
@@ -72,9 +72,7 @@ SELECT subject_id AS name, count(*)::text AS value FROM audit_log WHERE action =
 func (x *trial) pairs(pool *sqlx.DB, query string) map[string]string {
 	x.t.Helper()
 	var rows []struct{ Name, Value string }
-	if err := pool.SelectContext(x.t.Context(), &rows, query); err != nil {
-		x.t.Fatal(err)
-	}
+	fatal.If(x.t, pool.SelectContext(x.t.Context(), &rows, query))
 	found := map[string]string{}
 	for _, r := range rows {
 		found[r.Name] = r.Value
@@ -121,9 +119,7 @@ SELECT (SELECT count(*) FROM logged) AS fired,
   (SELECT count(*) FROM (SELECT * FROM crossed EXCEPT ALL SELECT * FROM logged) AS l) AS lost,
   (SELECT count(*) FROM (SELECT * FROM logged EXCEPT ALL SELECT * FROM crossed) AS d) AS excess`
 	var counts struct{ Fired, Lost, Excess int }
-	if err := pool.GetContext(x.t.Context(), &counts, differences); err != nil {
-		x.t.Fatal(err)
-	}
+	fatal.If(x.t, pool.GetContext(x.t.Context(), &counts, differences))
 	if counts.Lost+counts.Excess > 0 {
 		x.t.Errorf("of %d log entries %d are missing and %d too many", counts.Fired, counts.Lost, counts.Excess)
 	}
@@ -144,9 +140,7 @@ LEFT JOIN mails m ON m.company_id = d.company_id AND m.mail_id = d.mail_id`
 	var rows []row
 	eventually(x.t, "all mail is sent", func() bool {
 		rows = rows[:0]
-		if err := pool.SelectContext(x.t.Context(), &rows, wanted); err != nil {
-			x.t.Fatal(err)
-		}
+		fatal.If(x.t, pool.SelectContext(x.t.Context(), &rows, wanted))
 		for _, r := range rows {
 			if r.State != "sent" {
 				return false
@@ -202,9 +196,7 @@ type level struct{ goroutines, connections, files, memory float64 }
 func (s *serving) collect() {
 	s.t.Helper()
 	response, err := http.Get(s.admin + "/debug/pprof/heap?gc=1")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	_, _ = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
 }
@@ -213,14 +205,10 @@ func (s *serving) collect() {
 func (s *serving) metrics() string {
 	s.t.Helper()
 	response, err := http.Get(s.admin + "/metrics")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	return string(text)
 }
 
@@ -230,9 +218,7 @@ func (s *serving) level() level {
 	s.collect()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(s.metrics()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	sum := func(name string) (total float64) {
 		for _, m := range families[name].GetMetric() {
 			total += m.GetGauge().GetValue()

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 // jumps are where a clock is set to, one after the other, beside the true time.
@@ -80,13 +82,9 @@ func TestTheClockOfSimgraphJumps(t *testing.T) {
 func set(t *testing.T, path string, wrong time.Duration) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer file.Close()
-	if err := binary.Write(file, binary.NativeEndian, int64(wrong/time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, binary.Write(file, binary.NativeEndian, int64(wrong/time.Second)))
 }
 
 // buildJumping builds simgraph with the jumping clock in place of time.Now, and
@@ -95,15 +93,11 @@ func buildJumping(t *testing.T, edits ...func(path, text string) string) string 
 	t.Helper()
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	replace := map[string]string{}
 	put := func(path, text string) {
 		copied := filepath.Join(dir, fmt.Sprintf("%d.go", len(replace)))
-		if err := os.WriteFile(copied, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(copied, []byte(text), 0o600))
 		replace[filepath.Join(root, path)] = copied
 	}
 	put("jumping/jumping.go", jumpingClock)
@@ -120,12 +114,8 @@ func buildJumping(t *testing.T, edits ...func(path, text string) string) string 
 		}
 	})
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
 	built := filepath.Join(dir, "simgraph")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", built, "simgraph")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -151,9 +141,7 @@ func eachSource(t *testing.T, root string, each func(path, text string)) {
 		each(path, string(text))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 }
 
 // jumping is a source with the other clock. The last line keeps an import used.
@@ -200,12 +188,8 @@ func newJumpingDatabase(t *testing.T) (d *database, clock string) {
 // setFake sets by how much libfaketime makes the clock wrong.
 func setFake(t *testing.T, path string, wrong time.Duration) {
 	t.Helper()
-	if err := os.WriteFile(path+".new", fmt.Appendf(nil, "%+d\n", int(wrong.Seconds())), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path+".new", fmt.Appendf(nil, "%+d\n", int(wrong.Seconds())), 0o644))
+	fatal.If(t, os.Rename(path+".new", path))
 }
 
 // checkRevocation demands that a token which is revoked is refused within 5 s,

@@ -11,6 +11,8 @@ import (
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
+
+	"simgraph/internal/fatal"
 )
 
 func TestConnectionsAreTerminatedByTheDatabase(t *testing.T) {
@@ -68,9 +70,7 @@ func TestTheNetworkToTheDatabaseIsABlackHole(t *testing.T) {
 func occupy(t *testing.T, url string) {
 	t.Helper()
 	pool, err := sql.Open("postgres", url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	for {
 		_, err := pool.Conn(t.Context())

@@ -20,6 +20,7 @@ import (
 
 	"simgraph/db/embedded"
 	"simgraph/db/pg"
+	"simgraph/internal/fatal"
 )
 
 // database is a PostgreSQL that a test controls. To simgraph it is an external
@@ -53,9 +54,7 @@ func newDatabase(t *testing.T) *database {
 func dataDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(room, "data-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { removeAll(dir) })
 	fill(t, dir)
 	return dir
@@ -65,9 +64,7 @@ func dataDir(t *testing.T) string {
 func fill(t *testing.T, dir string) {
 	t.Helper()
 	from, err := prepared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if out, err := exec.Command("cp", "-a", from+"/.", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -88,9 +85,7 @@ func (d *database) start() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	server, err := embedded.Start(context.WithoutCancel(d.t.Context()), embedded.Config{Dir: d.dir, Settings: modest, Purpose: "test"})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	fatal.If(d.t, err)
 	d.server = server
 }
 
@@ -105,17 +100,13 @@ func (d *database) stop() {
 	d.t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.server.Close(); err != nil {
-		d.t.Fatal(err)
-	}
+	fatal.If(d.t, d.server.Close())
 }
 
 // crash ends the server's main process by the signal, and waits for its end.
 func (d *database) crash(signal syscall.Signal) {
 	d.t.Helper()
-	if err := syscall.Kill(postmaster(d.t, d.dir), signal); err != nil {
-		d.t.Fatal(err)
-	}
+	fatal.If(d.t, syscall.Kill(postmaster(d.t, d.dir), signal))
 	<-d.server.Done()
 	_ = d.server.Close() // it has ended already
 }
@@ -146,9 +137,7 @@ func (d *database) open() *sqlx.DB {
 func open(t *testing.T, url string) *sqlx.DB {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), url, pg.Options{MaxConns: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { pool.Close() })
 	return pool
 }
@@ -157,14 +146,10 @@ func open(t *testing.T, url string) *sqlx.DB {
 func postmaster(t *testing.T, dir string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "postgres", "postmaster.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	line, _, _ := strings.Cut(string(text), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return pid
 }
 

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 // diskSize leaves some megabytes beside the prepared data directory.
@@ -27,9 +29,7 @@ func TestTheDiskOfTheDatabaseIsFull(t *testing.T) {
 	fillDisk(t, ballast)
 	eventually(t, "callers are answered that the service cannot write", func() bool { return x.load.counted("UNAVAILABLE") > 10 })
 	time.Sleep(2 * time.Second) // the fault lasts
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Remove(ballast))
 	freed := time.Now()
 	// PostgreSQL stops where it cannot write its log ahead: its supervisor
 	// starts it again.
@@ -47,9 +47,7 @@ func TestTheDiskOfTheDatabaseIsFull(t *testing.T) {
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(room, "disk-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+diskSize+",mode=711"); err != nil {
 		t.Skipf("a small file system cannot be mounted here: %v", err)
 	}
@@ -65,9 +63,7 @@ func smallDisk(t *testing.T) string {
 func fillDisk(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer file.Close()
 	for size := 1 << 20; size > 0; {
 		block := make([]byte, size)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"simgraph/internal/fatal"
 )
 
 const (
@@ -30,9 +32,7 @@ const (
 func named(t *testing.T, address, name string) string {
 	t.Helper()
 	at, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	query := at.Query()
 	query.Set("application_name", name)
 	at.RawQuery = query.Encode()
@@ -58,9 +58,7 @@ func finds(t *testing.T, pool *sqlx.DB, query string, args ...any) *backend {
 	t.Helper()
 	for deadline := time.Now().Add(freezeIdle / 2); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		var found []backend
-		if err := pool.SelectContext(t.Context(), &found, query, args...); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.SelectContext(t.Context(), &found, query, args...))
 		if len(found) > 0 {
 			return &found[0]
 		}
@@ -102,9 +100,7 @@ func (f freezable) freezeIn(t *testing.T, pool *sqlx.DB, table, work string) (fr
 // sent at once, and takes effect when the threads run next.
 func stop(t *testing.T, process *exec.Cmd) {
 	t.Helper()
-	if err := process.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, process.Process.Signal(syscall.SIGSTOP))
 	eventually(t, "all threads have stopped", func() bool {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", process.Process.Pid))
 		if err != nil || len(threads) == 0 {
@@ -188,9 +184,7 @@ func checkOperated(t *testing.T, pool *sqlx.DB, operation string) {
 	t.Helper()
 	const whole = `SELECT count(*) FROM operations WHERE operation_id = $1 AND state = 'DONE' AND changed = total`
 	count := func(query string, args ...any) (n int) {
-		if err := pool.GetContext(t.Context(), &n, query, args...); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.GetContext(t.Context(), &n, query, args...))
 		return n
 	}
 	eventually(t, "the operation ends", func() bool { return count(whole, operation) == 1 })
@@ -210,18 +204,14 @@ func TestAMigrationIsFrozen(t *testing.T) {
 	run(t, "migrate", "down", "--yes", "--database-url", d.url())
 	var before, after int
 	const applied = `SELECT count(*) FROM goose_db_version WHERE is_applied`
-	if err := pool.GetContext(t.Context(), &before, applied); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.GetContext(t.Context(), &before, applied))
 	var errs transcript
 	frozen := exec.Command(program, "migrate", "up", "--database-url", named(t, d.url(), "freezable migration"))
 	frozen.Stderr = &errs
 	frozen.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	lock := pool.MustBegin()
 	lock.MustExec(`LOCK TABLE goose_db_version IN SHARE MODE`)
-	if err := frozen.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, frozen.Start())
 	t.Cleanup(func() { _ = frozen.Process.Kill() })
 	eventually(t, "the migration notes what it did", func() bool {
 		return finds(t, pool, waitsForTable, "goose_db_version") != nil

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 const nothingToReload = "there is no TLS certificate to read anew"
@@ -56,9 +57,7 @@ func TestSIGHUPEndsNoServerThatStarts(t *testing.T) {
 	stderr := &transcript{}
 	cmd := exec.Command(program, "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--database-url", url)
 	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	eventually(t, "it waits for the lock", func() bool { return working(t, pool) > 0 })
 	_ = cmd.Process.Signal(syscall.SIGHUP)
@@ -115,9 +114,7 @@ func TestSIGHUPReadsTheCertificateAnew(t *testing.T) {
 	if got := n.certificate(); got != 2 {
 		t.Errorf("certificate %d after SIGHUP", got)
 	}
-	if err := os.WriteFile(cert, []byte("nonsense"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(cert, []byte("nonsense"), 0o600))
 	n.signal(syscall.SIGHUP)
 	eventually(t, "the failure is logged", func() bool { return strings.Contains(n.stderr.String(), "the old one stays") })
 	if got := n.certificate(); got != 2 {
@@ -130,9 +127,7 @@ func TestSIGHUPReadsTheCertificateAnew(t *testing.T) {
 func (n *node) certificate() int64 {
 	n.Helper()
 	conn, err := tls.Dial("tcp", n.launch.addr, &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		n.Fatal(err)
-	}
+	fatal.If(n, err)
 	defer conn.Close()
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
@@ -141,21 +136,13 @@ func (n *node) certificate() int64 {
 func issue(t *testing.T, certFile, keyFile string, number int64) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(number), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	for name, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: certificate}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))
 	}
 }

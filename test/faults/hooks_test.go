@@ -17,6 +17,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 const (
@@ -168,9 +169,7 @@ func (x *hooking) finish() {
 SELECT m.message_id, m.due_at > now() + make_interval(mins => 1) AS is_far
 FROM webhook_messages m JOIN webhooks w USING (company_id, webhook_id)
 WHERE m.state = 'queued' AND w.name <> $1`
-		if err := x.pool.SelectContext(x.Context(), &queued, query, goneForGood); err != nil {
-			x.Fatal(err)
-		}
+		fatal.If(x, x.pool.SelectContext(x.Context(), &queued, query, goneForGood))
 		for _, message := range queued {
 			if message.IsFar {
 				var replayed any
@@ -203,9 +202,7 @@ func (x *hooking) disabled() map[string]string {
 func (x *hooking) made(name string) (n int) {
 	x.Helper()
 	const query = `SELECT count(*) FROM webhook_messages m JOIN webhooks w USING (company_id, webhook_id) WHERE w.name = $1`
-	if err := x.pool.GetContext(x.Context(), &n, query, name); err != nil {
-		x.Fatal(err)
-	}
+	fatal.If(x, x.pool.GetContext(x.Context(), &n, query, name))
 	return n
 }
 
@@ -216,9 +213,7 @@ func (x *hooking) check(name string) {
 	const query = `
 SELECT m.message_id, m.state FROM webhook_messages m JOIN webhooks w USING (company_id, webhook_id)
 WHERE w.name = $1`
-	if err := x.pool.SelectContext(x.Context(), &sent, query, name); err != nil {
-		x.Fatal(err)
-	}
+	fatal.If(x, x.pool.SelectContext(x.Context(), &sent, query, name))
 	got, changed := x.bodies[name], map[string]bool{}
 	for id, body := range got {
 		var event struct {

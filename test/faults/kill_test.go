@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/db/embedded"
+	"simgraph/internal/fatal"
 )
 
 // kills is how often a process is killed in a loop.
@@ -62,9 +63,7 @@ func TestProcessesOfTheEmbeddedDatabaseAreKilled(t *testing.T) {
 	x.begin()
 	server := postmaster(t, dir)
 	// A session that is killed makes PostgreSQL end all others, and recover.
-	if err := syscall.Kill(session(t, dir), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, syscall.Kill(session(t, dir), syscall.SIGKILL))
 	x.recovers(time.Now())
 	x.flow(300)
 	if postmaster(t, dir) != server {
@@ -72,9 +71,7 @@ func TestProcessesOfTheEmbeddedDatabaseAreKilled(t *testing.T) {
 	}
 	// Without its main process simgraph ends, and logs why: its supervisor
 	// starts it again.
-	if err := syscall.Kill(server, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, syscall.Kill(server, syscall.SIGKILL))
 	select {
 	case <-x.simgraph.exited:
 	case <-time.After(patience):
@@ -97,9 +94,7 @@ func session(t *testing.T, dir string) int {
 	const query = `
 SELECT pid FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'simgraph' AND pid <> pg_backend_pid() ORDER BY state_change DESC LIMIT 1`
-	if err := pool.GetContext(t.Context(), &pid, query); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.GetContext(t.Context(), &pid, query))
 	return pid
 }
 
@@ -107,9 +102,7 @@ WHERE datname = current_database() AND application_name = 'simgraph' AND pid <> 
 func embeddedURL(t *testing.T, dir string) string {
 	t.Helper()
 	guest, err := embedded.Attach(t.Context(), embedded.Config{Dir: dir, Purpose: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = guest.Close() })
 	return guest.URL()
 }

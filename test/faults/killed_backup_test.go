@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // clients are the client programs of a command that work on a database.
@@ -30,9 +31,7 @@ func TestKilledBackupsAndRestoresLeaveNothing(t *testing.T) {
 	run(t, "demo", "--subscribers", "20", "--days", "2", "--database-url", url)
 	run(t, "backup", file, "--database-url", url)
 	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	pool := open(t, url)
 	killed := func(client, lock string, args ...string) {
 		t.Helper()
@@ -40,18 +39,14 @@ func TestKilledBackupsAndRestoresLeaveNothing(t *testing.T) {
 		defer func() { _ = tx.Rollback() }()
 		tx.MustExec(lock)
 		cmd := exec.Command(program, append(args, "--database-url", url)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Start())
 		count := func() (n int) {
 			_ = pool.Get(&n, clients, client)
 			return n
 		}
 		eventually(t, client+" waits", func() bool { return count() > 0 })
 		tasks, err := filepath.Glob("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/task/*/children")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		var children []string
 		for _, task := range tasks {
 			text, _ := os.ReadFile(task) // a thread may have ended
@@ -84,9 +79,7 @@ func TestKilledBackupsAndRestoresLeaveNothing(t *testing.T) {
 	restore := func() ([]byte, error) { return output("restore", file, "--database-url", url) }
 	for range 4 {
 		cmd := exec.Command(program, "restore", file, "--database-url", url)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Start())
 		time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -96,9 +89,7 @@ func TestKilledBackupsAndRestoresLeaveNothing(t *testing.T) {
 		})
 	}
 	var verified bool
-	if err := pool.Get(&verified, `SELECT to_regclass('public.companies') IS NOT NULL AND to_regclass('simgraph_restore.restore') IS NULL`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.Get(&verified, `SELECT to_regclass('public.companies') IS NOT NULL AND to_regclass('simgraph_restore.restore') IS NULL`))
 	text, err := restore()
 	if (err == nil) == verified {
 		t.Errorf("restored before: %t, now %s, %v", verified, text, err)
@@ -122,9 +113,7 @@ func TestSIGTERMWhileStartingIsNoFailure(t *testing.T) {
 		stderr := &transcript{}
 		cmd := exec.Command(program, args...)
 		cmd.Stderr = stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, cmd.Start())
 		awaitFirstConnection(t, cmd.Process.Pid)
 		time.Sleep(time.Duration(rand.IntN(most)) * time.Millisecond)
 		_ = cmd.Process.Signal(syscall.SIGTERM)
@@ -140,9 +129,7 @@ func awaitFirstConnection(t *testing.T, pid int) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		for _, file := range files {
 			if to, err := os.Readlink(file); err == nil && strings.HasPrefix(to, "socket:") {
 				return

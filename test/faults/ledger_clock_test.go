@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"simgraph/internal/fatal"
 )
 
 const day = 24 * time.Hour
@@ -54,9 +56,7 @@ func TestTheLedgerOutlivesClocksThatJump(t *testing.T) {
 	}
 	pool := open(t, d.url())
 	file := filepath.Join(t.TempDir(), "usage.csv")
-	if err := os.WriteFile(file, usageOfMonths(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, usageOfMonths(), 0o600))
 	run(t, append([]string{"ledger", "retention", fmt.Sprint(usedMonths)}, l.database()...)...)
 	run(t, append([]string{"import", file}, l.database()...)...)
 	totals := totalsOf(t, pool)
@@ -142,14 +142,10 @@ func kept(t *testing.T, file string) string {
 func newest(t *testing.T, file string, months int) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	lines := slices.Collect(strings.Lines(string(text)))
 	part := filepath.Join(t.TempDir(), "kept.csv")
-	if err := os.WriteFile(part, []byte(strings.Join(lines[:1+months*fleet], "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(part, []byte(strings.Join(lines[:1+months*fleet], "")), 0o600))
 	return part
 }
 
@@ -160,9 +156,7 @@ func monthsWithUsage(t *testing.T, pool *sqlx.DB) []time.Time {
 
 func monthsOf(t *testing.T, pool *sqlx.DB, query string) (months []time.Time) {
 	t.Helper()
-	if err := pool.SelectContext(t.Context(), &months, query); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.SelectContext(t.Context(), &months, query))
 	return months
 }
 
@@ -170,9 +164,7 @@ func monthsOf(t *testing.T, pool *sqlx.DB, query string) (months []time.Time) {
 func announcedMonths(t *testing.T, pool *sqlx.DB) (months string) {
 	t.Helper()
 	const query = `SELECT string_agg(DISTINCT subject_id, ' ') FROM audit_log WHERE action = 'usage.announce'`
-	if err := pool.GetContext(t.Context(), &months, query); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.GetContext(t.Context(), &months, query))
 	return months
 }
 
@@ -183,8 +175,6 @@ func totalsOf(t *testing.T, pool *sqlx.DB) (text string) {
 SELECT concat_ws(' ', (SELECT sum(mobile_originated) FROM company_hours), (SELECT sum(mobile_originated) FROM group_hours),
   (SELECT sum(mobile_originated) FROM subscriber_days), (SELECT sum(mobile_originated) FROM subscriber_periods),
   (SELECT sum(mobile_originated) FROM group_periods))`
-	if err := pool.GetContext(t.Context(), &text, query); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.GetContext(t.Context(), &text, query))
 	return text
 }

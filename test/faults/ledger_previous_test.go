@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"simgraph/internal/fatal"
 )
 
 // ledgerOfOldMonths is a database that keeps more months than the version before does
@@ -16,9 +18,7 @@ func ledgerOfOldMonths(t *testing.T) (l launch, file string) {
 	t.Helper()
 	l = launch{databaseURL: newDatabase(t).url(), dataDir: t.TempDir()}
 	file = filepath.Join(t.TempDir(), "usage.csv")
-	if err := os.WriteFile(file, usageOfMonths(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, usageOfMonths(), 0o600))
 	run(t, append([]string{"ledger", "retention", "24"}, l.database()...)...)
 	run(t, append([]string{"import", file}, l.database()...)...)
 	return l, file

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/emersion/go-smtp"
+
+	"simgraph/internal/fatal"
 )
 
 // mailbox is a mail server that keeps what it takes.
@@ -27,9 +29,7 @@ type mailbox struct {
 func newMailbox(t *testing.T) *mailbox {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	m := &mailbox{taken: map[string]map[string]int{}}
 	m.serve(t, listener)
 	return m

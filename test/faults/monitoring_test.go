@@ -19,6 +19,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 var (
@@ -56,25 +57,19 @@ func startPrometheus(t *testing.T, target string) *watcher {
 		t.Skip(err, ": apt-get install prometheus")
 	}
 	rules, err := os.ReadFile("../../deploy/prometheus-rules.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	text := waitOfRule.ReplaceAllString(string(rules), quickRules)
 	text = shiftOfRule.ReplaceAllString(spanOfRule.ReplaceAllString(text, "[10s]"), "offset 10s")
 	dir, address := t.TempDir(), freeAddress(t)
 	for name, content := range map[string]string{"rules.yaml": text, "prometheus.yaml": fmt.Sprintf(quickConfig, target)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	log := &transcript{}
 	cmd := exec.Command(program, "--config.file", filepath.Join(dir, "prometheus.yaml"), "--storage.tsdb.path", filepath.Join(dir, "data"),
 		"--web.listen-address", address, "--log.level", "warn")
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -176,9 +171,7 @@ var breakages = []struct {
 	}},
 	{"SimgraphRADIUSRefused", func(x *watchedNode) {
 		conn, err := net.Dial("udp", x.radius)
-		if err != nil {
-			x.node.Fatal(err)
-		}
+		fatal.If(x.node, err)
 		defer conn.Close()
 		eventually(x.node.T, "the packets of strangers are counted", func() bool {
 			if _, err := conn.Write(append([]byte{4, 1, 0, 20}, make([]byte, 16)...)); err != nil {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 const (
@@ -89,9 +91,7 @@ func newMeters(t *testing.T) *meters {
 	if err == nil {
 		err = os.Symlink(modules, filepath.Join(m.dir, "node_modules"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	m.write("package.json", m.read("../nodered/package.json"))
 	m.write("flow.json", m.read("../../deploy/mqtt/node-red-flow.json"))
 	return m
@@ -100,17 +100,13 @@ func newMeters(t *testing.T) *meters {
 func (m *meters) read(path string) string {
 	m.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		m.Fatal(err)
-	}
+	fatal.If(m, err)
 	return string(text)
 }
 
 func (m *meters) write(name, text string) {
 	m.Helper()
-	if err := os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	fatal.If(m, os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600))
 }
 
 // start runs a program until the test ends.
@@ -120,9 +116,7 @@ func (m *meters) start(name string, args ...string) *exec.Cmd {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = m.dir, m.Output(), m.Output()
 	cmd.Env = append(os.Environ(), "MQTT_URL=mqtt://"+m.broker, "MQTT_TOPIC=meters/#", "SIMGRAPH_SOURCE=http://"+m.launches[0].addr+m.path, "SIMGRAPH_SECRET="+m.secret,
 		"SIMGRAPH_REFUSED="+filepath.Join(m.dir, "refused"))
-	if err := cmd.Start(); err != nil {
-		m.Fatal(err)
-	}
+	fatal.If(m, cmd.Start())
 	m.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return cmd
 }
@@ -130,9 +124,7 @@ func (m *meters) start(name string, args ...string) *exec.Cmd {
 func (m *meters) startNodeRED() {
 	m.Helper()
 	program, err := filepath.Abs(nodeREDProgram)
-	if err != nil {
-		m.Fatal(err)
-	}
+	fatal.If(m, err)
 	_, port, _ := net.SplitHostPort(freeAddress(m.T))
 	m.nodeRED = m.start("node", program, "-u", m.dir, "-p", port, "-D", "uiHost=127.0.0.1", "-D", "disableEditor=true", filepath.Join(m.dir, "flow.json"))
 }

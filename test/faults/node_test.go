@@ -23,6 +23,7 @@ import (
 	"simgraph/db"
 	"simgraph/internal/command"
 	"simgraph/internal/demo"
+	"simgraph/internal/fatal"
 )
 
 // node is a simgraph that serves the demo company, one of any number on its
@@ -70,9 +71,7 @@ func (n *node) start() {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer listener.Close()
 	return listener.Addr().String()
 }
@@ -93,9 +92,7 @@ func probe(addr string) bool {
 // signal starts the end of the node, without waiting.
 func (n *node) signal(s syscall.Signal) {
 	n.Helper()
-	if err := n.cmd.Process.Signal(s); err != nil {
-		n.Fatal(err)
-	}
+	fatal.If(n, n.cmd.Process.Signal(s))
 }
 
 // awaitExit waits for the end and returns the exit status, -1 of one that a
@@ -115,9 +112,7 @@ func (n *node) awaitExit(within time.Duration) int {
 func (n *node) metric(name string, labels ...string) (sum float64) {
 	n.Helper()
 	answer, err := http.Get(n.admin + "/metrics")
-	if err != nil {
-		n.Fatal(err)
-	}
+	fatal.If(n, err)
 	defer answer.Body.Close()
 	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
 		series, value, _ := strings.Cut(lines.Text(), " ")
@@ -179,9 +174,7 @@ func (n *node) roundTrip(client *http.Client, base, method, path, body string) (
 func (n *node) must(method, path, body string) []byte {
 	n.Helper()
 	got, err := n.roundTrip(http.DefaultClient, n.url(""), method, path, body)
-	if err != nil {
-		n.Fatal(err)
-	}
+	fatal.If(n, err)
 	if got.status != http.StatusOK || bytes.HasPrefix(got.body, []byte(`{"errors"`)) {
 		n.Fatalf("%s %s: %d %.300s", method, path, got.status, got.body)
 	}
@@ -192,12 +185,8 @@ func (n *node) must(method, path, body string) []byte {
 func (n *node) graph(query string, data any) {
 	n.Helper()
 	var body struct{ Data json.RawMessage }
-	if err := json.Unmarshal(n.must("POST", "/graphql", document(query)), &body); err != nil {
-		n.Fatal(err)
-	}
-	if err := json.Unmarshal(body.Data, data); err != nil {
-		n.Fatal(err)
-	}
+	fatal.If(n, json.Unmarshal(n.must("POST", "/graphql", document(query)), &body))
+	fatal.If(n, json.Unmarshal(body.Data, data))
 }
 
 // document is the body of a request with the query.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/jmoiron/sqlx"
+
+	"simgraph/internal/fatal"
 )
 
 // operated is how many subscribers an operation changes, in chunks of 1,000.
@@ -49,9 +51,7 @@ func newOperating(t *testing.T) *operating {
 
 func (o *operating) count(query string, args ...any) (n int) {
 	o.Helper()
-	if err := o.pool.GetContext(o.Context(), &n, query, args...); err != nil {
-		o.Fatal(err)
-	}
+	fatal.If(o, o.pool.GetContext(o.Context(), &n, query, args...))
 	return n
 }
 
@@ -120,9 +120,7 @@ func TestAnUndoneFileLeavesTheExportAsItWas(t *testing.T) {
 		t.Fatalf("%v, %v: %s", response, err, body)
 	}
 	var started struct{ OperationID string }
-	if err := json.Unmarshal(body, &started); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal(body, &started))
 	o.killing(started.OperationID, 2)
 	if n := o.count(`SELECT changed FROM operations WHERE operation_id = $1`, started.OperationID); n != operated-bad {
 		t.Fatalf("%d subscribers were changed", n)

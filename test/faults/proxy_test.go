@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 // proxy is the network between simgraph and its database.
@@ -45,13 +47,9 @@ func (w *wire) lose() { w.once.Do(func() { close(w.lost) }) }
 func newProxy(t *testing.T, d *database) (*proxy, string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	address, err := url.Parse(d.url())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	p := &proxy{
 		listener: listener, socket: fmt.Sprintf("%s/.s.PGSQL.%s", address.Query().Get("host"), address.Query().Get("port")),
 		conns: map[*wire]struct{}{},

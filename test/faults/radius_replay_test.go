@@ -17,6 +17,7 @@ import (
 	store "simgraph/db/condition"
 	"simgraph/domain"
 	"simgraph/domain/condition"
+	"simgraph/internal/fatal"
 	"simgraph/internal/radius"
 )
 
@@ -109,9 +110,7 @@ func (r *replayed) fired() (fired []string) {
 SELECT l.kind || ' ' || CASE WHEN l.subscriber_key IS NULL THEN l.source || '/' || l.nas ELSE s.imsi END
 FROM condition_log l LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key
 WHERE l.state = 'fired'`)
-	if err != nil {
-		r.Fatal(err)
-	}
+	fatal.If(r, err)
 	slices.Sort(fired)
 	return fired
 }
@@ -127,9 +126,7 @@ func TestAReplayAlarmsNobodyElse(t *testing.T) {
 	r := &replayed{simulated: newSimulated(t, d.url(), port, first, impatient), pool: d.open(), proxy: startFreeRADIUS(t, port)}
 	alerts := store.New(r.pool, func() time.Time { return first })
 	var company domain.CompanyID
-	if err := r.pool.Get(&company, `SELECT company_id FROM companies`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, r.pool.Get(&company, `SELECT company_id FROM companies`))
 	if _, err := alerts.Create(t.Context(), domain.Whole(company), condition.Spec{
 		RuleType: domain.RuleCompany, Condition: condition.Condition{Kind: condition.Silent, Bound: 1},
 	}); err != nil {

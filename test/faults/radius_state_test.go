@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/radius"
 )
 
@@ -24,9 +25,7 @@ func (f *fedNode) follow(physicalID string) <-chan networkState {
 	f.Helper()
 	body := document(fmt.Sprintf(`subscription {subscriberChanged(physicalIds: [%q]) {networkState {isOnline isTransferring}}}`, physicalID))
 	request, err := http.NewRequestWithContext(f.Context(), http.MethodPost, f.url("/graphql"), strings.NewReader(body))
-	if err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, err)
 	for name, value := range map[string]string{"Authorization": "Bearer " + f.token, "Content-Type": "application/json", "Accept": "text/event-stream"} {
 		request.Header.Set(name, value)
 	}
@@ -76,14 +75,10 @@ func (f *fedNode) shown(physicalID string) (state networkState, texts string) {
 	var rest struct {
 		Content struct{ NetworkState networkState }
 	}
-	if err := json.Unmarshal(f.must(http.MethodGet, "/subscribers/"+physicalID, ""), &rest); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, json.Unmarshal(f.must(http.MethodGet, "/subscribers/"+physicalID, ""), &rest))
 	var list struct{ Content []struct{ PhysicalID string } }
 	filter := url.QueryEscape(fmt.Sprintf(`networkState.isOnline eq true and physicalId eq "%s"`, physicalID))
-	if err := json.Unmarshal(f.must(http.MethodGet, "/subscribers?filter="+filter, ""), &list); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, json.Unmarshal(f.must(http.MethodGet, "/subscribers?filter="+filter, ""), &list))
 	state = data.Subscriber.NetworkState
 	if online := len(data.Online.Nodes) == 1; rest.Content.NetworkState != state || online != state.IsOnline || len(list.Content) != len(data.Online.Nodes) || len(data.Last.Nodes) != 1 {
 		f.Errorf("the endpoints differ: %+v, %+v, %+v", data, rest, list)
@@ -134,13 +129,9 @@ func TestNetworkStateFollowsSessions(t *testing.T) {
 		switch step.event {
 		case "silence":
 		case "restart":
-			if err := f.account(t.Context(), radius.Restarted("pgw1", time.Now(), []byte(radiusSecret))); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, f.account(t.Context(), radius.Restarted("pgw1", time.Now(), []byte(radiusSecret))))
 		default:
-			if err := f.account(t.Context(), reportOf(of.IMSI, step.session, step.event, began, step.bytes)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, f.account(t.Context(), reportOf(of.IMSI, step.session, step.event, began, step.bytes)))
 		}
 		select {
 		case state := <-states:

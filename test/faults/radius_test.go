@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 const (
@@ -38,9 +40,7 @@ func needPrograms(t *testing.T, names ...string) {
 func freePort(t *testing.T) int {
 	t.Helper()
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer conn.Close()
 	return conn.LocalAddr().(*net.UDPAddr).Port
 }
@@ -50,21 +50,15 @@ func freePort(t *testing.T) int {
 func startFreeRADIUS(t *testing.T, simgraph int) *relay {
 	t.Helper()
 	text, err := os.ReadFile("testdata/freeradius.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	dir, port := t.TempDir(), freePort(t)
 	config := strings.NewReplacer("{dir}", dir, "{port}", fmt.Sprint(port), "{simgraph}", fmt.Sprint(simgraph)).Replace(string(text))
 	for name, content := range map[string]string{"radiusd.conf": config, "dictionary": ""} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	cmd := exec.Command("freeradius", "-f", "-d", dir, "-n", "radiusd", "-l", filepath.Join(dir, "log"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -97,9 +91,7 @@ func addRadiusClient(t *testing.T, l launch, name string) {
 func addRadiusClientAt(t *testing.T, l launch, name, network string) {
 	t.Helper()
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(radiusSecret), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(secret, []byte(radiusSecret), 0o600))
 	run(t, append([]string{"radius", "client", "add", name, "--network", network, "--secret-file", secret}, l.database()...)...)
 }
 
@@ -189,9 +181,7 @@ func TestAccountingThroughFreeRADIUSIsExact(t *testing.T) {
 func (x *trial) sendThrough(d *database, proxy int, reports []string) {
 	x.t.Helper()
 	file := filepath.Join(x.t.TempDir(), "reports")
-	if err := os.WriteFile(file, []byte(strings.Join(reports, "\n")), 0o600); err != nil {
-		x.t.Fatal(err)
-	}
+	fatal.If(x.t, os.WriteFile(file, []byte(strings.Join(reports, "\n")), 0o600))
 	began := time.Now()
 	// As a gateway does, radclient repeats a report until it is answered.
 	sender := exec.Command("radclient", "-q", "-p", "50", "-n", "600", "-r", "30", "-t", "3", "-f", file, fmt.Sprintf("127.0.0.1:%d", proxy), "acct", "nas-secret")
@@ -222,9 +212,7 @@ func capture(t *testing.T, port int) func() {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	log := &transcript{}
 	cmd.Stderr = log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for deadline := time.Now().Add(patience); !strings.Contains(log.String(), "Capturing on"); time.Sleep(50 * time.Millisecond) {
@@ -245,9 +233,7 @@ func capture(t *testing.T, port int) func() {
 		decode := []string{"-r", file, "-d", fmt.Sprintf("udp.port==%d,radius", port)}
 		count := func(filter string) int {
 			out, err := exec.Command("tshark", append(decode, "-Y", filter, "-T", "fields", "-e", "frame.number")...).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, err)
 			return strings.Count(string(out), "\n")
 		}
 		answers := count("radius.code == 5")

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+
+	"simgraph/internal/fatal"
 )
 
 // readOnly has a server refuse writes from now on, or take them again, as cloud
@@ -27,14 +29,10 @@ func readOnly(t *testing.T, pool *sqlx.DB, value string) {
 func readiness(t *testing.T, base string) (status int, text string) {
 	t.Helper()
 	response, err := client(t).Get(base + "/readyz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	return response.StatusCode, string(body)
 }
 
@@ -42,14 +40,10 @@ func readiness(t *testing.T, base string) (status int, text string) {
 func settled(t *testing.T, pool *sqlx.DB) {
 	t.Helper()
 	var now time.Time
-	if err := pool.Get(&now, `SELECT clock_timestamp()`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.Get(&now, `SELECT clock_timestamp()`))
 	eventually(t, "no transaction is left of before", func() bool {
 		var left int
-		if err := pool.Get(&left, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND xact_start < $1`, now); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, pool.Get(&left, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND xact_start < $1`, now))
 		return left == 0
 	})
 }
@@ -58,9 +52,7 @@ func settled(t *testing.T, pool *sqlx.DB) {
 func written(t *testing.T, pool *sqlx.DB) (n int) {
 	t.Helper()
 	const rows = `SELECT (SELECT count(*) FROM usage_records) + (SELECT count(*) FROM audit_log) + (SELECT count(*) FROM subscriber_tags)`
-	if err := pool.Get(&n, rows); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.Get(&n, rows))
 	return n
 }
 

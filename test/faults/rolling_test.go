@@ -22,6 +22,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
+	"simgraph/internal/fatal"
 )
 
 // traffic is constant load through a balancer, with a book of what was answered.
@@ -126,18 +127,14 @@ func (f *traffic) record(worker, i int) {
 func (f *traffic) lost(pool *sqlx.DB) (lost []string) {
 	f.Helper()
 	var names []struct{ PhysicalID, Nickname string }
-	if err := pool.Select(&names, `SELECT physical_id, nickname FROM subscribers`); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, pool.Select(&names, `SELECT physical_id, nickname FROM subscribers`))
 	for _, row := range names {
 		if want := f.nicknames[row.PhysicalID]; want != "" && row.Nickname != want {
 			lost = append(lost, fmt.Sprintf("%s is named %q, not %q", row.PhysicalID, row.Nickname, want))
 		}
 	}
 	var recorded []string
-	if err := pool.Select(&recorded, `SELECT DISTINCT source || '/' || substr(session_id, length(source) + 2) FROM usage_records WHERE source LIKE 'worker %'`); err != nil {
-		f.Fatal(err)
-	}
+	fatal.If(f, pool.Select(&recorded, `SELECT DISTINCT source || '/' || substr(session_id, length(source) + 2) FROM usage_records WHERE source LIKE 'worker %'`))
 	missing := maps.Clone(f.recorded)
 	for _, key := range recorded {
 		delete(missing, key)
@@ -234,9 +231,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	stop()
 	running.Wait()
 	pool, err := pg.Open(t.Context(), url, pg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer pool.Close()
 	lost := load.lost(pool)
 	var events, ends int64

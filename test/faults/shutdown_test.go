@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // pending requests a list in the background.
@@ -114,9 +115,7 @@ func TestTheEmbeddedDatabaseStopsLast(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer "+n.token)
 	go func() { _, _ = io.WriteString(feed, usageLine("last", 1, subscriber)) }()
 	response, err := client(t).Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer response.Body.Close()
 	answers := bufio.NewScanner(response.Body)
 	for i := 2; i < 5 && answers.Scan(); i++ {
@@ -148,12 +147,8 @@ func TestTheEmbeddedDatabaseStopsLast(t *testing.T) {
 func emptyDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(room, "embedded-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { removeAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chmod(dir, 0o755))
 	return dir
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // bystander sends small queries all the time, and notes how long they take.
@@ -156,17 +157,13 @@ func TestASubscriberThatReadsNothingIsCutOff(t *testing.T) {
 	var sockets []*websocket.Conn
 	for range 5 {
 		socket, err := n.socket(t.Context(), &websocket.DialOptions{HTTPClient: small})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		// Each event is some 10 kB.
 		var fields strings.Builder
 		for i := range 49 {
 			fmt.Fprintf(&fields, " %s%d: nickname", strings.Repeat("long", 50), i)
 		}
-		if err := subscribe(t.Context(), socket, "subscription {usageRecorded {bytes subscriber {physicalId "+fields.String()+"}}}"); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, subscribe(t.Context(), socket, "subscription {usageRecorded {bytes subscriber {physicalId "+fields.String()+"}}}"))
 		sockets = append(sockets, socket)
 	}
 	stop := n.watching()
@@ -183,9 +180,7 @@ func TestASubscriberThatReadsNothingIsCutOff(t *testing.T) {
 	others := stop()
 	eventually(t, "memory is back", func() bool { return n.heap() < heap+16<<20 })
 	var booked int
-	if err := open(t, url).Get(&booked, `SELECT count(*) FROM usage_records WHERE source = 'flood'`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, open(t, url).Get(&booked, `SELECT count(*) FROM usage_records WHERE source = 'flood'`))
 	t.Logf("subscribers that read nothing: 5 sockets, %d records sent, %d booked, sockets cut with a line in the log; %.0f MB live before, %.0f MB after; %v",
 		sent, booked, heap/(1<<20), n.heap()/(1<<20), others)
 	others.fine(t)
@@ -258,9 +253,7 @@ func drip(conn *net.TCPConn, beginning, rest string) bool {
 func needFiles(t *testing.T, n uint64) {
 	t.Helper()
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if limit.Cur >= n {
 		return
 	}

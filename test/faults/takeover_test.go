@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 // importing is an import that reads from a pipe.
@@ -38,9 +40,7 @@ func startImport(t *testing.T, dir string, by ...string) *importing {
 	if i.in, err = i.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if err := i.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, i.cmd.Start())
 	go func() { _ = i.cmd.Wait(); close(i.exited) }()
 	t.Cleanup(func() { _ = i.cmd.Process.Kill(); <-i.exited })
 	return i
@@ -223,9 +223,7 @@ func TestAServerOnAnEmptyDatabaseIsReadyWhenItIsMigrated(t *testing.T) {
 	own := client(t)
 	status := func(path string) int {
 		got, err := n.roundTrip(own, n.url(""), "GET", path, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		return got.status
 	}
 	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusServiceUnavailable,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // nextVersion is what migrations of a later version may do while this one runs:
@@ -67,9 +68,7 @@ func TestAVersionOnTheSchemaBeforeIsNotReadyUntilItIsMigrated(t *testing.T) {
 	status := func(path string) (int, string) {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+path, nil)
 		response, err := own.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		defer response.Body.Close()
 		text := make([]byte, 200)
 		n, _ := response.Body.Read(text)

@@ -17,6 +17,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/dbtest"
+	"simgraph/internal/fatal"
 )
 
 // working counts the statements of the server that PostgreSQL runs at this
@@ -33,9 +34,7 @@ func workingOn(t *testing.T, pool *sqlx.DB, text string) (n int) {
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'simgraph' AND state <> 'idle' AND query NOT LIKE 'LOCK%'
   AND strpos(query, $1) > 0`
-	if err := pool.Get(&n, query, text); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.Get(&n, query, text))
 	return n
 }
 
@@ -43,9 +42,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_n
 func hold(t *testing.T, pool *sqlx.DB) (release func()) {
 	t.Helper()
 	tx, err := pool.Beginx()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	tx.MustExec(`LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE`)
 	return func() { _ = tx.Rollback() }
 }
@@ -54,9 +51,7 @@ func hold(t *testing.T, pool *sqlx.DB) (release func()) {
 func (n *node) dial() *net.TCPConn {
 	n.Helper()
 	conn, err := net.Dial("tcp", n.addr)
-	if err != nil {
-		n.Fatal(err)
-	}
+	fatal.If(n, err)
 	n.Cleanup(func() { _ = conn.Close() })
 	tcp := conn.(*net.TCPConn)
 	_ = tcp.SetReadBuffer(4096)
@@ -119,12 +114,8 @@ func TestStatementsOfClientsThatVanishAreCancelled(t *testing.T) {
 		}
 	}
 	socket, err := n.socket(t.Context(), &websocket.DialOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := subscribe(t.Context(), socket, `{subscribers(first: 10) {nodes {physicalId}}}`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
+	fatal.If(t, subscribe(t.Context(), socket, `{subscribers(first: 10) {nodes {physicalId}}}`))
 	eventually(t, "statements wait", func() bool { return working(t, pool) >= 2*each+1 })
 	most := working(t, pool)
 	for i, conn := range conns {
@@ -138,9 +129,7 @@ func TestStatementsOfClientsThatVanishAreCancelled(t *testing.T) {
 	eventually(t, "connections are back in the pool", func() bool { return n.metric("go_sql_in_use_connections", `"requests"`) == 0 })
 	release()
 	var changed int
-	if err := pool.Get(&changed, `SELECT (SELECT count(*) FROM subscribers WHERE nickname = 'vanished') + (SELECT count(*) FROM usage_records WHERE source = 'vanished')`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.Get(&changed, `SELECT (SELECT count(*) FROM subscribers WHERE nickname = 'vanished') + (SELECT count(*) FROM usage_records WHERE source = 'vanished')`))
 	n.fleet(10)
 	t.Logf("clients that vanish: %d requests sent, %d statements waited, 0 left while the lock was held; %d of their writes in the database; answers go on", len(conns)+1, most, changed)
 	if changed > 0 {
@@ -168,9 +157,7 @@ func TestWhatAClientWasAnsweredIsBookedWhenItIsCutOffInItsStream(t *testing.T) {
 			}
 		}()
 		response, err := client(t).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, err)
 		lines := bufio.NewScanner(response.Body)
 		for got := 0; got < 100*(cut+1) && lines.Scan(); got++ {
 			answered++
@@ -181,12 +168,8 @@ func TestWhatAClientWasAnsweredIsBookedWhenItIsCutOffInItsStream(t *testing.T) {
 	}
 	eventually(t, "streams end", func() bool { return working(t, pool) == 0 && n.metric("go_sql_in_use_connections", `"requests"`) == 0 })
 	var booked, total int
-	if err := pool.Get(&booked, `SELECT count(*) FROM usage_records WHERE source LIKE 'cut %'`); err != nil {
-		t.Fatal(err)
-	}
-	if err := pool.Get(&total, `SELECT count(DISTINCT (source, session_id)) FROM usage_records WHERE source LIKE 'cut %'`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, pool.Get(&booked, `SELECT count(*) FROM usage_records WHERE source LIKE 'cut %'`))
+	fatal.If(t, pool.Get(&total, `SELECT count(DISTINCT (source, session_id)) FROM usage_records WHERE source LIKE 'cut %'`))
 	t.Logf("streams cut in the middle: 8 cut, %d records answered, %d booked, each once", answered, booked)
 	if booked < answered || booked != total {
 		t.Errorf("%d answered, %d booked, %d different", answered, booked, total)

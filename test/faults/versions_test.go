@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 // versions are two simgraphs that serve the same database in turn.
@@ -36,14 +38,10 @@ func newVersions(t *testing.T) *versions {
 	t.Cleanup(func() { _ = d.server.Close() })
 	l := launch{program: old, databaseURL: d.url(), dataDir: t.TempDir(), addr: freeAddress(t)}
 	file := filepath.Join(t.TempDir(), "acme.ndjson")
-	if err := os.WriteFile(file, bundle(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(file, bundle(), 0o600))
 	runProgram(t, old, append([]string{"import", file}, l.database()...)...)
 	var key accessKey
-	if err := json.Unmarshal([]byte(runProgram(t, old, append([]string{"key", "create", "--user", "ops@acme.example"}, l.database()...)...)), &key); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, json.Unmarshal([]byte(runProgram(t, old, append([]string{"key", "create", "--user", "ops@acme.example"}, l.database()...)...)), &key))
 	v := &versions{trial: startTrial(t, l), old: old, new: program, schema: newestMigration(t, old, l), paths: comparedPaths(time.Now().UTC())}
 	v.load = newLoad(newCallerBy(t, v.simgraph.base, key))
 	return v

@@ -23,6 +23,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 // distributed is the service on a coordinator of Citus and two workers.
@@ -57,9 +58,7 @@ func serveDistributed(t *testing.T) *distributed {
 	nodes := dbtest.NewCluster(t, 2, func(url string) {
 		for i, name := range names {
 			demo := command.Demo{Company: name, Subscribers: 20, Days: 1, Seed: uint64(i)}
-			if err := demo.Run(t.Context(), environment(t, url, io.Discard)); err != nil {
-				t.Fatal(err)
-			}
+			fatal.If(t, demo.Run(t.Context(), environment(t, url, io.Discard)))
 		}
 	})
 	beginToDistribute(t, nodes.URL)
@@ -79,9 +78,7 @@ func serveDistributed(t *testing.T) *distributed {
 		row := d.direct.QueryRowContext(t.Context(), `
 SELECT l.company_id, s.physical_id, s.subscriber_id FROM company_lookup l JOIN subscribers s USING (company_id)
 WHERE l.external_id = $1 ORDER BY s.physical_id LIMIT 1`, name)
-		if err := row.Scan(&one.number, &one.physicalID, &one.subscriberID); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, row.Scan(&one.number, &one.physicalID, &one.subscriberID))
 		d.tenants = append(d.tenants, one)
 	}
 	return d
@@ -180,9 +177,7 @@ func (o *tenant) expectUnavailable() {
 
 func (o *tenant) deliveries() (n int) {
 	o.t.Helper()
-	if err := o.direct.GetContext(o.t.Context(), &n, "SELECT count(*) FROM alert_deliveries WHERE company_id = $1", o.number); err != nil {
-		o.t.Fatal(err)
-	}
+	fatal.If(o.t, o.direct.GetContext(o.t.Context(), &n, "SELECT count(*) FROM alert_deliveries WHERE company_id = $1", o.number))
 	return n
 }
 
@@ -367,9 +362,7 @@ func (o *tenant) growsWithoutTheOthers(url string) {
 	o.must(document(`mutation Edit($id: Int!) { editAlert(input: {alertId: $id, lowerThreshold: 1, upperThreshold: "800000000000000"}) { alert { alertId } } }`,
 		map[string]any{"id": json.Number(number)}))
 	var bundle bytes.Buffer
-	if err := (&command.Export{Company: o.name, Output: "-"}).Run(o.t.Context(), environment(o.t, url, &bundle)); err != nil {
-		o.t.Fatal(err)
-	}
+	fatal.If(o.t, (&command.Export{Company: o.name, Output: "-"}).Run(o.t.Context(), environment(o.t, url, &bundle)))
 	again := environment(o.t, url, io.Discard)
 	again.Stdin = strings.NewReader(strings.ReplaceAll(bundle.String(), `"nickname":"`, `"nickname":"more `))
 	if err := (&command.Import{Files: []string{"-"}, Format: "auto", Type: "usage"}).Run(o.t.Context(), again); err != nil {
@@ -415,9 +408,7 @@ func TestCitusTakesImportsAndMigrations(t *testing.T) {
 	nodes := dbtest.NewCluster(t, 2, nil)
 	env := environment(t, nodes.URL, io.Discard)
 	for seed := range uint64(2) {
-		if err := (&command.Demo{Company: fmt.Sprint("new-", seed), Subscribers: 20, Days: 1, Seed: seed}).Run(t.Context(), env); err != nil {
-			t.Fatal(err)
-		}
+		fatal.If(t, (&command.Demo{Company: fmt.Sprint("new-", seed), Subscribers: 20, Days: 1, Seed: seed}).Run(t.Context(), env))
 	}
 	pool := open(t, nodes.URL, pg.Options{MaxConns: 2})
 	later := db.NewMigrations(pool, nil, env.Log)

@@ -26,6 +26,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/internal/command"
 	"simgraph/internal/doctor"
+	"simgraph/internal/fatal"
 )
 
 // poolSize is how few connections the pooler has, so that requests share them.
@@ -41,9 +42,7 @@ func pgbouncerWith(t *testing.T, direct, ignored string) string {
 	t.Helper()
 	program := pgbouncerProgram(t)
 	at, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	dir, owner := poolerDir(t, at.Query().Get("host"))
 	password, _ := at.User.Password()
 	name := strings.TrimPrefix(at.Path, "/")
@@ -66,9 +65,7 @@ auth_file = %[5]s/users
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr.Credential = owner
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	pooled := *at
 	pooled.RawQuery = url.Values{"host": {dir}, "port": {"6432"}, "sslmode": {"disable"}, "application_name": {"pooled"}}.Encode()
@@ -95,46 +92,32 @@ func pgbouncerProgram(t *testing.T) string {
 func poolerDir(t *testing.T, sockets string) (string, *syscall.Credential) {
 	t.Helper()
 	info, err := os.Stat(sockets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	stat := info.Sys().(*syscall.Stat_t)
 	dir, err := os.MkdirTemp("/tmp", "pooler-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chown(dir, int(stat.Uid), int(stat.Gid)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.Chown(dir, int(stat.Uid), int(stat.Gid)))
 	return dir, &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}
 }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // events follows a subscription by server-sent events until the test ends.
 func (s *service) events(document string) <-chan string {
 	s.t.Helper()
 	body, err := json.Marshal(map[string]any{"query": document})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	s.t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/graphql", bytes.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	req.Header = http.Header{"Authorization": {"Bearer " + s.token}, "Content-Type": {"application/json"}, "Accept": {"text/event-stream"}}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	found := make(chan string, 100)
 	go func() {
 		defer resp.Body.Close()
@@ -165,9 +148,7 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 	pooled := pgbouncer(t, direct)
 	s := serve(t, direct, "--database-url", pooled, "--direct-url", direct, "--pooler", "--max-conns", "8", "--mail-wait", "100ms")
 	var physicalID, subscriberID string
-	if err := s.direct.QueryRowContext(t.Context(), "SELECT physical_id, subscriber_id FROM subscribers ORDER BY 1 LIMIT 1").Scan(&physicalID, &subscriberID); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.direct.QueryRowContext(t.Context(), "SELECT physical_id, subscriber_id FROM subscribers ORDER BY 1 LIMIT 1").Scan(&physicalID, &subscriberID))
 	fired := s.events(`subscription { alertTriggered { ... on VolumeLogEntry { threshold } } }`)
 
 	s.must(document(everyQuery, map[string]any{"id": physicalID}))
@@ -189,9 +170,7 @@ func TestTheWholeServiceRunsBehindAPooler(t *testing.T) {
 		t.Errorf("sessions behind the pooler lack %q, %v", unset, err)
 	}
 	var backends int
-	if err := s.direct.GetContext(t.Context(), &backends, behindPooler); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, s.direct.GetContext(t.Context(), &backends, behindPooler))
 	if backends != poolSize {
 		t.Errorf("the requests had %d connections, not the %d of the pooler", backends, poolSize)
 	}

@@ -27,6 +27,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -119,9 +120,7 @@ func watch(to io.Writer, patterns ...*regexp.Regexp) (io.WriteCloser, []chan str
 func open(t *testing.T, url string, options pg.Options) *sqlx.DB {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), url, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	return pool
 }
@@ -131,13 +130,9 @@ func (s *service) tokenOf(email string) string {
 	s.t.Helper()
 	access := access.New(s.direct)
 	company, _, err := access.FindUser(s.t.Context(), email)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	grant, err := access.Issue(s.t.Context(), domain.Whole(company), email, time.Hour)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	return string(grant.Token)
 }
 
@@ -200,9 +195,7 @@ func (s *service) send(r request) (answer, error) {
 func (s *service) must(r request) answer {
 	s.t.Helper()
 	got, err := s.send(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	return got
 }
 
@@ -226,17 +219,13 @@ func (r request) with(name, value string) request {
 func (s *service) metric(line string) float64 {
 	s.t.Helper()
 	resp, err := http.Get(s.admin + "/metrics")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	defer resp.Body.Close()
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		if rest, is := strings.CutPrefix(lines.Text(), line); is {
 			_, number, _ := strings.Cut(rest, " ")
 			value, err := strconv.ParseFloat(number, 64)
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			fatal.If(s.t, err)
 			return value
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
+	"simgraph/internal/fatal"
 	"simgraph/internal/replica"
 )
 
@@ -30,9 +31,7 @@ func serveReplicated(t *testing.T, flags ...string) *replicated {
 	pair := dbtest.NewPair(t)
 	r := &replicated{pair: pair, standby: open(t, pair.Standby, pg.Options{})}
 	r.service = serve(t, pair.Primary, append([]string{"--database-url", pair.Primary, "--database-replica-url", pair.Standby}, flags...)...)
-	if err := r.direct.GetContext(t.Context(), &r.physicalID, "SELECT min(physical_id) FROM subscribers"); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, r.direct.GetContext(t.Context(), &r.physicalID, "SELECT min(physical_id) FROM subscribers"))
 	r.awaitUse(true)
 	return r
 }

@@ -22,6 +22,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/domain"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 	"simgraph/internal/radius"
 )
 
@@ -66,16 +67,10 @@ func newTwin(t *testing.T, url, until string) *twin {
 	dir := t.TempDir()
 	key := command.Sealing{SecretsKeyFile: filepath.Join(dir, "secrets.key")}
 	secret := filepath.Join(dir, "shared")
-	if err := os.WriteFile(secret, []byte(sharedSecret), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, os.WriteFile(secret, []byte(sharedSecret), 0o600))
 	env := environment(t, url, io.Discard)
-	if err := (&command.Demo{Company: "demo", Subscribers: 30, Days: 2, Seed: 1, Until: until}).Run(t.Context(), env); err != nil {
-		t.Fatal(err)
-	}
-	if err := (&command.RADIUSClientAdd{Name: "pgw", Network: "127.0.0.1/32", Company: "demo", SecretFile: secret, Sealing: key}).Run(t.Context(), env); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, (&command.Demo{Company: "demo", Subscribers: 30, Days: 2, Seed: 1, Until: until}).Run(t.Context(), env))
+	fatal.If(t, (&command.RADIUSClientAdd{Name: "pgw", Network: "127.0.0.1/32", Company: "demo", SecretFile: secret, Sealing: key}).Run(t.Context(), env))
 	listen := freeAddress(t)
 	s := serve(t, url, "--database-url", url, "--radius-addr", listen, "--webhook-allow-private", "--secrets-key-file", key.SecretsKeyFile, "--max-cost", "1000000")
 	return &twin{service: s, radius: listen, kept: map[string][]string{}}
@@ -85,9 +80,7 @@ func newTwin(t *testing.T, url, until string) *twin {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer conn.Close()
 	return conn.LocalAddr().String()
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"simgraph/internal/fatal"
 )
 
 // record is a line of a stream of usage.
@@ -24,12 +26,8 @@ func (s *service) dataUsage(physicalID string) int64 {
 			} `json:"subscriber"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(got.body, &read); err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, json.Unmarshal(got.body, &read))
 	used, err := read.Data.Subscriber.DataUsage.Int64()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	fatal.If(s.t, err)
 	return used
 }

@@ -14,6 +14,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/command"
+	"simgraph/internal/fatal"
 )
 
 // aging is a database whose clocks run through a year.
@@ -36,24 +37,16 @@ const retained = 3
 func newAging(t *testing.T, url string, began time.Time) *aging {
 	t.Helper()
 	demo := command.Demo{Company: "demo", Subscribers: 10, Seed: 1, Until: began.Format(time.RFC3339)}
-	if err := demo.Run(t.Context(), environment(t, url, io.Discard)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, demo.Run(t.Context(), environment(t, url, io.Discard)))
 	a := &aging{T: t, pool: open(t, url, pg.Options{MaxConns: 4}), now: began}
 	clock := func() time.Time { return a.now }
 	a.usage = usage.New(a.pool, nil, usage.Options{Now: clock})
 	a.ledger = usage.NewLedger(a.pool, usage.LedgerOptions{Now: clock, DatabaseNow: clock})
 	var company int64
-	if err := a.pool.GetContext(t.Context(), &company, `SELECT company_id FROM company_lookup WHERE external_id = 'demo'`); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, a.pool.GetContext(t.Context(), &company, `SELECT company_id FROM company_lookup WHERE external_id = 'demo'`))
 	a.scope = domain.Whole(domain.CompanyID(company))
-	if err := a.pool.SelectContext(t.Context(), &a.fleet, `SELECT physical_id FROM subscribers WHERE company_id = $1 ORDER BY 1`, company); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.ledger.SetRetention(t.Context(), &domain.Actor{Name: "operator"}, retained); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, a.pool.SelectContext(t.Context(), &a.fleet, `SELECT physical_id FROM subscribers WHERE company_id = $1 ORDER BY 1`, company))
+	fatal.If(t, a.ledger.SetRetention(t.Context(), &domain.Actor{Name: "operator"}, retained))
 	return a
 }
 
@@ -68,9 +61,7 @@ func (a *aging) day(n int) {
 		a.Fatalf("day %d: %v, %v", n, booked, err)
 	}
 	began := time.Now()
-	if err := a.usage.EnsurePartitions(a.Context()); err != nil {
-		a.Fatal(err)
-	}
+	fatal.If(a, a.usage.EnsurePartitions(a.Context()))
 	steps, err := a.ledger.Upkeep(a.Context(), &domain.Actor{Name: "operator"})
 	if err != nil {
 		a.Fatalf("day %d: %v", n, err)
@@ -86,9 +77,7 @@ func (a *aging) day(n int) {
 func (a *aging) left() (lines []string) {
 	a.Helper()
 	status, err := a.ledger.Status(a.Context())
-	if err != nil {
-		a.Fatal(err)
-	}
+	fatal.If(a, err)
 	for _, month := range status.Months {
 		lines = append(lines, fmt.Sprintf("%s stored %t detached %t dropped %t", month.Month.Format(domain.MonthLayout), month.Stored(), !month.DetachedAt.IsZero(), !month.DroppedAt.IsZero()))
 	}
@@ -98,9 +87,7 @@ func (a *aging) left() (lines []string) {
 		`SELECT to_char(day, 'YYYY-MM') || ' by days ' || sum(mobile_originated) FROM subscriber_days WHERE company_id = $1 GROUP BY to_char(day, 'YYYY-MM') ORDER BY 1`,
 	} {
 		var rows []string
-		if err := a.pool.SelectContext(a.Context(), &rows, sql, a.scope.Company); err != nil {
-			a.Fatal(err)
-		}
+		fatal.If(a, a.pool.SelectContext(a.Context(), &rows, sql, a.scope.Company))
 		lines = append(lines, rows...)
 	}
 	return lines

@@ -13,6 +13,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/pg/stmtcache"
+	"simgraph/internal/fatal"
 )
 
 // breaking requests a password and then breaks the connection.
@@ -37,7 +38,7 @@ func (b *breaking) Write(from []byte) (int, error) {
 func TestTheErrorOfANetworkThatBreaksAtTheGreetingIsReturned(t *testing.T) {
 	t.Parallel()
 	inner, err := pq.NewConnector("host=example.test user=u password=p sslmode=disable")
-	must(t, err)
+	fatal.If(t, err)
 	network := &breaking{asks: strings.NewReader("R\x00\x00\x00\x08\x00\x00\x00\x03")}
 	_, err = stmtcache.New(inner, network, 8, nil).Connect(t.Context())
 	if broken, ok := errors.AsType[net.Error](err); !ok || !errors.Is(broken, syscall.ECONNRESET) {
@@ -64,22 +65,22 @@ func refuseTLS(server net.Listener) (first net.Conn, err error) {
 func TestTheConnectionOverWhichTLSIsRefusedIsClosed(t *testing.T) {
 	t.Parallel()
 	server, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
+	fatal.If(t, err)
 	defer server.Close()
 	inner, err := pq.NewConnector("postgres://u:p@" + server.Addr().String() + "/db?sslmode=prefer")
-	must(t, err)
+	fatal.If(t, err)
 	connected := make(chan error, 1)
 	go func() {
 		_, err := stmtcache.New(inner, new(net.Dialer), 8, nil).Connect(t.Context())
 		connected <- err
 	}()
 	first, err := refuseTLS(server)
-	must(t, err)
+	fatal.If(t, err)
 	defer first.Close()
 	if err := <-connected; err == nil {
 		t.Error("connected to a server that closed the connection")
 	}
-	must(t, first.SetReadDeadline(time.Now().Add(10*time.Second)))
+	fatal.If(t, first.SetReadDeadline(time.Now().Add(10*time.Second)))
 	if _, err := first.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("got %v", err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/db/pg/stmtcache"
+	"simgraph/internal/fatal"
 )
 
 // numbers reads rows whose first column is an int.
@@ -54,7 +55,7 @@ func (s *signalling) Row(values []driver.Value) error {
 func read(ctx context.Context, t testing.TB, db *sql.DB, to stmtcache.RowReader, query string, args ...any) (began bool, err error) {
 	t.Helper()
 	conn, err := db.Conn(t.Context())
-	must(t, err)
+	fatal.If(t, err)
 	defer conn.Close()
 	values := make([]driver.NamedValue, len(args))
 	for i, arg := range args {
@@ -82,7 +83,7 @@ func TestEveryRunReadsAllRowsWithTheSameColumns(t *testing.T) {
 	for run := range 4 {
 		var got numbers
 		began, err := read(t.Context(), t, db, &got, query, int64(len(want)))
-		must(t, err)
+		fatal.If(t, err)
 		if !began || !slices.Equal(got.read, want) {
 			t.Fatalf("run %d: began %t, %d rows", run, began, len(got.read))
 		}
@@ -108,7 +109,7 @@ END $$`)
 	for range 3 {
 		var got numbers
 		_, err := read(t.Context(), t, db, &got, "SELECT chatty(g) FROM generate_series(1, $1::int) g", int64(300))
-		must(t, err)
+		fatal.If(t, err)
 		if len(got.read) != 300 {
 			t.Errorf("read %d rows", len(got.read))
 		}
@@ -162,7 +163,7 @@ func TestWhatTheServerForgotIsPreparedAgain(t *testing.T) {
 				}
 				var got numbers
 				_, err := read(t.Context(), t, db, &got, query, int64(run))
-				must(t, err)
+				fatal.If(t, err)
 				want := int64(1 + run)
 				if run >= 2 && name == "altered" {
 					want++
@@ -182,7 +183,7 @@ func TestAQueryEndsAmongItsRowsInTheServerWhenItsContextDoes(t *testing.T) {
 	before := number(t, db, pid)
 	const query = "SELECT g, pg_sleep(g / 2 * $1::float) FROM generate_series(1, 2) g"
 	_, err := read(t.Context(), t, db, new(numbers), query, 0.0)
-	must(t, err)
+	fatal.If(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
@@ -208,7 +209,7 @@ func TestAnInterruptionNeverMeetsTheNextQuery(t *testing.T) {
 	db := open(t, dbtest.URL(t), 8)
 	const query = "SELECT g, pg_sleep(0.0001) FROM generate_series(1, $1::int) g"
 	_, err := read(t.Context(), t, db, new(numbers), query, int64(5))
-	must(t, err)
+	fatal.If(t, err)
 	for i := range 100 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i*20)*time.Microsecond)
 		if _, err := read(ctx, t, db, new(numbers), query, int64(5)); err != nil && ctx.Err() == nil {
@@ -217,7 +218,7 @@ func TestAnInterruptionNeverMeetsTheNextQuery(t *testing.T) {
 		cancel()
 		var got numbers
 		_, err := read(t.Context(), t, db, &got, "SELECT $1::int", int64(i))
-		must(t, err)
+		fatal.If(t, err)
 		if !slices.Equal(got.read, []int64{int64(i)}) {
 			t.Fatalf("got %d", got.read)
 		}
@@ -231,7 +232,7 @@ func TestAConnectionThatDiesIsNotReadTwice(t *testing.T) {
 	const idle, among = "SELECT g FROM generate_series(1, $1::int) g", "SELECT g, pg_sleep(g / 5000 * 600) FROM generate_series(1, $1::int) g"
 	for _, query := range []string{idle, among} {
 		_, err := read(t.Context(), t, db, new(numbers), query, int64(5))
-		must(t, err)
+		fatal.If(t, err)
 	}
 	kill := func() { execute(t, killer, fmt.Sprintf("SELECT pg_terminate_backend(%d, 5000)", number(t, db, pid))) }
 	kill()
@@ -241,7 +242,7 @@ func TestAConnectionThatDiesIsNotReadTwice(t *testing.T) {
 	}
 
 	_, err := read(t.Context(), t, db, new(numbers), among, int64(5))
-	must(t, err)
+	fatal.If(t, err)
 	backend := number(t, db, pid)
 	ended := make(chan error)
 	some := signalling{begun: make(chan struct{})}
@@ -262,7 +263,7 @@ func TestAConnectionThatDiesIsNotReadTwice(t *testing.T) {
 func TestTheObserverIsCalledOnceForAQuery(t *testing.T) {
 	t.Parallel()
 	inner, err := pq.NewConnector(dbtest.URL(t))
-	must(t, err)
+	fatal.If(t, err)
 	var calls []string
 	db := sql.OpenDB(stmtcache.New(inner, new(net.Dialer), 8, func(_ context.Context, query string) func(error) {
 		calls = append(calls, query)
@@ -273,7 +274,7 @@ func TestTheObserverIsCalledOnceForAQuery(t *testing.T) {
 	const query = "SELECT g FROM generate_series(1, $1::int) g"
 	for range 2 {
 		_, err := read(t.Context(), t, db, new(numbers), query, int64(9))
-		must(t, err)
+		fatal.If(t, err)
 	}
 	if got := strings.Join(calls, "|"); got != query+"|<nil>|"+query+"|<nil>" {
 		t.Errorf("got %s", got)
@@ -312,14 +313,14 @@ func (c *cuttable) Read(b []byte) (int, error) {
 func TestAStatementThatWasAnsweredIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	inner, err := pq.NewConnector(dbtest.URL(t))
-	must(t, err)
+	fatal.If(t, err)
 	network := new(cutting)
 	db := sql.OpenDB(stmtcache.New(inner, network, 8, nil))
 	t.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
 	const query = "SELECT g FROM generate_series(1, $1::int) g"
 	_, err = read(t.Context(), t, db, new(numbers), query, int64(0))
-	must(t, err)
+	fatal.If(t, err)
 	network.cut = true
 	if began, err := read(t.Context(), t, db, new(numbers), query, int64(0)); !began || !errors.Is(err, driver.ErrBadConn) {
 		t.Errorf("began %t, %v", began, err)
@@ -336,7 +337,7 @@ func TestAReaderThatPanicsCostsItsConnectionOnly(t *testing.T) {
 	db := open(t, dbtest.URL(t), 8)
 	const query = "SELECT g FROM generate_series(1, $1::int) g"
 	_, err := read(t.Context(), t, db, new(numbers), query, int64(9))
-	must(t, err)
+	fatal.If(t, err)
 	before := number(t, db, pid)
 	func() {
 		defer func() {
@@ -348,7 +349,7 @@ func TestAReaderThatPanicsCostsItsConnectionOnly(t *testing.T) {
 	}()
 	var got numbers
 	_, err = read(t.Context(), t, db, &got, query, int64(9))
-	must(t, err)
+	fatal.If(t, err)
 	if len(got.read) != 9 || number(t, db, pid) == before {
 		t.Errorf("read %d rows on the same connection", len(got.read))
 	}

@@ -15,6 +15,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/db/pg/stmtcache"
+	"simgraph/internal/fatal"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, nil) }
@@ -23,29 +24,22 @@ func TestMain(m *testing.M) { dbtest.Main(m, nil) }
 func open(t testing.TB, address string, size int) *sql.DB {
 	t.Helper()
 	inner, err := pq.NewConnector(address)
-	must(t, err)
+	fatal.If(t, err)
 	db := sql.OpenDB(stmtcache.New(inner, new(net.Dialer), size, nil))
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func execute(t testing.TB, db *sql.DB, query string, args ...any) {
 	t.Helper()
 	_, err := db.ExecContext(t.Context(), query, args...)
-	must(t, err)
+	fatal.If(t, err)
 }
 
 func number(t testing.TB, db *sql.DB, query string, args ...any) (n int) {
 	t.Helper()
-	must(t, db.QueryRowContext(t.Context(), query, args...).Scan(&n))
+	fatal.If(t, db.QueryRowContext(t.Context(), query, args...).Scan(&n))
 	return n
 }
 
@@ -77,15 +71,15 @@ func TestTheStatementsUsedLastAreKept(t *testing.T) {
 		number(t, db, fmt.Sprintf("SELECT $1::int + %d", i), 0)
 	}
 	rows, err := db.QueryContext(t.Context(), "SELECT statement FROM pg_prepared_statements ORDER BY statement")
-	must(t, err)
+	fatal.If(t, err)
 	defer rows.Close()
 	var kept []string
 	for rows.Next() {
 		var s string
-		must(t, rows.Scan(&s))
+		fatal.If(t, rows.Scan(&s))
 		kept = append(kept, s)
 	}
-	must(t, rows.Err())
+	fatal.If(t, rows.Err())
 	if want := []string{"SELECT $1::int + 1", "SELECT $1::int + 4", "SELECT $1::int + 5"}; !slices.Equal(kept, want) {
 		t.Fatalf("kept %q", kept)
 	}
@@ -112,7 +106,7 @@ func TestAnAlteredTableIsNoError(t *testing.T) {
 	execute(t, db, "ALTER TABLE altered ADD COLUMN text text DEFAULT 'new'")
 	var n int
 	var text string
-	must(t, db.QueryRowContext(t.Context(), query, 1).Scan(&n, &text))
+	fatal.If(t, db.QueryRowContext(t.Context(), query, 1).Scan(&n, &text))
 	if text != "new" {
 		t.Fatalf("got %q", text)
 	}
@@ -126,12 +120,12 @@ func TestInATransactionAnAlteredTableIsReported(t *testing.T) {
 	execute(t, db, query, 1)
 	execute(t, db, "ALTER TABLE altered ADD COLUMN m int")
 	tx, err := db.BeginTx(t.Context(), nil)
-	must(t, err)
+	fatal.If(t, err)
 	_, err = tx.QueryContext(t.Context(), query, 1)
 	if pq.As(err, pqerror.FeatureNotSupported) == nil {
 		t.Fatalf("got %v", err)
 	}
-	must(t, tx.Rollback())
+	fatal.If(t, tx.Rollback())
 	execute(t, db, query, 1)
 }
 
@@ -181,17 +175,17 @@ func TestSeveralStatementsInOneText(t *testing.T) {
 	db := open(t, dbtest.URL(t), 8)
 	execute(t, db, "CREATE TABLE a (n int); CREATE TABLE b (n int)")
 	rows, err := db.QueryContext(t.Context(), "SELECT 1; SELECT 2")
-	must(t, err)
+	fatal.If(t, err)
 	defer rows.Close()
 	var got []int
 	for more := true; more; more = rows.NextResultSet() {
 		for rows.Next() {
 			var n int
-			must(t, rows.Scan(&n))
+			fatal.If(t, rows.Scan(&n))
 			got = append(got, n)
 		}
 	}
-	must(t, rows.Err())
+	fatal.If(t, rows.Err())
 	if !slices.Equal(got, []int{1, 2}) {
 		t.Fatalf("got %v", got)
 	}
@@ -215,7 +209,7 @@ func TestArgumentsOfEveryKind(t *testing.T) {
 			row := db.QueryRowContext(t.Context(),
 				"SELECT $1::text[], $2::bigint[], $3::timestamptz, $4::bytea, $5::text, $6::jsonb->>'k'",
 				[]string{"a,b", `"c"`}, pq.Array([]int64{1, 2}), when, []byte{0, 255}, nil, `{"k":"v"}`)
-			must(t, row.Scan(pq.Array(&texts), pq.Array(&numbers), &at, &blob, &none, &doc))
+			fatal.If(t, row.Scan(pq.Array(&texts), pq.Array(&numbers), &at, &blob, &none, &doc))
 			if !slices.Equal(texts, []string{"a,b", `"c"`}) || !slices.Equal(numbers, []int64{1, 2}) ||
 				!at.Equal(when) || string(blob) != "\x00\xff" || none.Valid || doc != "v" {
 				t.Fatalf("size %d: got %v %v %v %v %v %v", size, texts, numbers, at, blob, none, doc)
@@ -229,17 +223,17 @@ func TestCopyInATransaction(t *testing.T) {
 	db := open(t, dbtest.URL(t), 8)
 	execute(t, db, "CREATE TABLE copied (n int, s text)")
 	tx, err := db.BeginTx(t.Context(), nil)
-	must(t, err)
+	fatal.If(t, err)
 	stmt, err := tx.PrepareContext(t.Context(), "COPY copied (n, s) FROM STDIN")
-	must(t, err)
+	fatal.If(t, err)
 	for i := range 1000 {
 		_, err := stmt.ExecContext(t.Context(), i, "x")
-		must(t, err)
+		fatal.If(t, err)
 	}
 	_, err = stmt.ExecContext(t.Context())
-	must(t, err)
-	must(t, stmt.Close())
-	must(t, tx.Commit())
+	fatal.If(t, err)
+	fatal.If(t, stmt.Close())
+	fatal.If(t, tx.Commit())
 	if got := number(t, db, "SELECT count(*) FROM copied WHERE s = $1", "x"); got != 1000 {
 		t.Fatalf("got %d rows", got)
 	}
@@ -251,25 +245,25 @@ func TestATransactionWritesOnlyWhereTheSettingsOfTheServerLetIt(t *testing.T) {
 	execute(t, db, "CREATE TABLE written (n int)")
 	insert := func() error {
 		tx, err := db.BeginTx(t.Context(), nil)
-		must(t, err)
+		fatal.If(t, err)
 		defer func() { _ = tx.Rollback() }()
 		if _, err := tx.ExecContext(t.Context(), "INSERT INTO written VALUES ($1)", 1); err != nil {
 			return err
 		}
 		return tx.Commit()
 	}
-	must(t, insert())
+	fatal.If(t, insert())
 	execute(t, db, "SET default_transaction_read_only = on")
 	if err := insert(); pq.As(err, pqerror.ReadOnlySQLTransaction) == nil {
 		t.Errorf("got %v", err)
 	}
 	execute(t, db, "SET default_transaction_read_only = off")
 	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
-	must(t, err)
+	fatal.If(t, err)
 	if _, err := tx.ExecContext(t.Context(), "INSERT INTO written VALUES ($1)", 1); pq.As(err, pqerror.ReadOnlySQLTransaction) == nil {
 		t.Errorf("in a transaction that reads: %v", err)
 	}
-	must(t, tx.Rollback())
+	fatal.If(t, tx.Rollback())
 	if got := number(t, db, "SELECT count(*) FROM written"); got != 1 {
 		t.Errorf("%d rows", got)
 	}
@@ -297,17 +291,17 @@ func TestTransactionsOfEveryModeFollowOneAnotherOnAConnection(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		tx, err := db.BeginTx(ctx, &c.options)
-		must(t, err)
+		fatal.If(t, err)
 		var mode string
-		must(t, tx.QueryRowContext(ctx, "SELECT current_setting('transaction_isolation') || ', ' || current_setting('transaction_read_only')").Scan(&mode))
+		fatal.If(t, tx.QueryRowContext(ctx, "SELECT current_setting('transaction_isolation') || ', ' || current_setting('transaction_read_only')").Scan(&mode))
 		if mode != c.mode {
 			t.Errorf("%+v: %s", c.options, mode)
 		}
 		if c.writes {
 			_, err = tx.ExecContext(ctx, "INSERT INTO written VALUES ($1)", 1)
-			must(t, err)
+			fatal.If(t, err)
 		}
-		must(t, tx.Commit())
+		fatal.If(t, tx.Commit())
 		cancel() // of a transaction that is over: it must not meet the next
 	}
 	if got := number(t, db, "SELECT count(*) FROM written"); got != 7 {
@@ -363,7 +357,7 @@ func TestAConnectionThatDiedIsReplaced(t *testing.T) {
 	if got := number(t, db, "SELECT $1::int", 1); got != 1 {
 		t.Fatalf("got %d", got)
 	}
-	must(t, db.PingContext(t.Context()))
+	fatal.If(t, db.PingContext(t.Context()))
 }
 
 func BenchmarkStatement(b *testing.B) {
@@ -385,7 +379,7 @@ func BenchmarkStatement(b *testing.B) {
 			var name string
 			for i := 0; b.Loop(); i++ {
 				err := db.QueryRowContext(b.Context(), "SELECT name FROM subscribers WHERE company_id = $1 AND id = $2", 1, i%1000+1).Scan(&name)
-				must(b, err)
+				fatal.If(b, err)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/graph/engine/transport/internal/testschema"
+	"simgraph/internal/fatal"
 )
 
 func TestInternalErrorsAreMaskedAndLogged(t *testing.T) {
@@ -172,9 +173,7 @@ func TestAHiddenSchemaIsNeitherShownNorSuggested(t *testing.T) {
 func TestAPreparedOperationRunsInProcess(t *testing.T) {
 	b := newBench(t, nil)
 	p, err := b.engine.Prepare("query($n:Int!,$c:[Color!]){integer(value:$n) filter(value:{colors:$c})}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	ctx := transport.WithRequestID(t.Context(), "req-2")
 	resp := b.engine.Do(ctx, p, map[string]any{"n": 3, "c": []any{"RED"}})
 	want := `{"integer":"[3,4]","filter":"{\"name\":null,\"size\":7,\"colors\":[\"RED\"],\"and\":null,\"choice\":null}"}`
@@ -270,9 +269,7 @@ func TestDeferIsNotInTheSchema(t *testing.T) {
 func BenchmarkPreparedPage(b *testing.B) {
 	engine := transport.New(testschema.New(new(testschema.Resolvers)), transport.Config{})
 	p, err := engine.Prepare("query($n:Int){items(first:$n){nodes{id name size at big tags}}}")
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	for b.Loop() {
 		engine.Do(b.Context(), p, map[string]any{"n": 1})
 	}

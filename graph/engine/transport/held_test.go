@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"simgraph/graph/engine/transport"
+	"simgraph/internal/fatal"
 	"simgraph/internal/held"
 )
 
@@ -90,9 +91,7 @@ func TestRoomIsGivenBackWithTheMessage(t *testing.T) {
 
 	w = b.ready()
 	message, err := w.conn.Writer(t.Context(), websocket.MessageText)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	if _, err := io.WriteString(message, strings.Repeat(" ", large)); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"simgraph/graph/engine/transport"
+	"simgraph/internal/fatal"
 )
 
 const streamType = "text/event-stream"
@@ -36,9 +37,7 @@ func (b *bench) stream(body string) (lines *bufio.Scanner, cancel context.Cancel
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", streamType)
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	b.Cleanup(func() { resp.Body.Close() })
 	return bufio.NewScanner(resp.Body), cancel
 }
@@ -157,14 +156,10 @@ func TestAnIdleStreamOverHTTP2OutlivesTheDeadlineOfAWrite(t *testing.T) {
 	defer server.Close()
 	defer b.engine.Close()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"?query="+url.QueryEscape("subscription{forever}"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	r.Header.Set("Accept", "text/event-stream")
 	resp, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, err)
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
 	for comments := 0; comments < 3; { // the first is written at once, the others are pings

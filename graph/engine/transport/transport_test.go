@@ -19,6 +19,7 @@ import (
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/graph/engine/transport/internal/testschema"
+	"simgraph/internal/fatal"
 )
 
 // bench is a server of the test schema and what it logs.
@@ -92,21 +93,15 @@ type reply struct {
 func (b *bench) do(method, url, body string, headers ...string) reply {
 	b.Helper()
 	r, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	return reply{resp.StatusCode, resp.Header, string(text)}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"simgraph/graph/engine/transport"
 	"simgraph/graph/engine/transport/internal/testschema"
+	"simgraph/internal/fatal"
 )
 
 // wire is the client's end of a WebSocket.
@@ -30,9 +31,7 @@ type wire struct {
 func (b *bench) dial(protocols ...string) *wire {
 	b.Helper()
 	conn, _, err := websocket.Dial(b.Context(), b.url, &websocket.DialOptions{Subprotocols: protocols, HTTPClient: b.client})
-	if err != nil {
-		b.Fatal(err)
-	}
+	fatal.If(b, err)
 	conn.SetReadLimit(1 << 20)
 	b.Cleanup(func() { _ = conn.CloseNow() })
 	return &wire{bench: b, conn: conn}
@@ -49,9 +48,7 @@ func (b *bench) ready() *wire {
 
 func (w *wire) send(message string) {
 	w.Helper()
-	if err := w.conn.Write(w.Context(), websocket.MessageText, []byte(message)); err != nil {
-		w.Fatal(err)
-	}
+	fatal.If(w, w.conn.Write(w.Context(), websocket.MessageText, []byte(message)))
 }
 
 func (w *wire) receive() (string, error) {
@@ -64,9 +61,7 @@ func (w *wire) receive() (string, error) {
 func (w *wire) expect(parts ...string) {
 	w.Helper()
 	got, err := w.receive()
-	if err != nil {
-		w.Fatal(err)
-	}
+	fatal.If(w, err)
 	for _, part := range parts {
 		if !strings.Contains(got, part) {
 			w.Fatalf("got %s\nwant %s", got, part)
@@ -117,9 +112,7 @@ func TestMalformedMessagesEndTheConnection(t *testing.T) {
 		w.closes(4400, "Invalid message received")
 	}
 	w := b.ready()
-	if err := w.conn.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"ping"}`)); err != nil {
-		t.Fatal(err)
-	}
+	fatal.If(t, w.conn.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"ping"}`)))
 	w.closes(4400, "Invalid message received")
 }
 
