@@ -263,8 +263,8 @@ func (f *firing) log(ctx context.Context, mailed bool, sql string, args ...any) 
 // entries l that they chose; none where that is nothing. Entries that are silenced are not
 // mailed: $4 is whether others are left.
 const (
-	queueDeliveries = queueChosen + `alert_log` + ofChosen
-	queueNotices    = queueChosen + `condition_log` + ofChosen
+	queueDeliveries       = queueChosen + `alert_log` + ofChosen
+	queueConditionEntries = queueChosen + `condition_log` + ofChosen
 
 	queueChosen = `
 INSERT INTO alert_deliveries (company_id, notification_id, recipient_id, email, created_at, suppressed, silenced, entries)
@@ -286,11 +286,11 @@ WHERE r.company_id = $1 AND (NOT ` + isChoosing + ` OR c.entries IS NOT NULL)`
 // NotifyConditions queues the mail to every recipient and the messages to webhooks, and
 // notifies subscriptions, about entries of the log of conditions, all of one state, in the transaction that logs them.
 func NotifyConditions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, state condition.State, at time.Time) error {
-	left, err := silenceNotices(ctx, tx, company, notification, state, at)
+	left, err := silenceConditionEntries(ctx, tx, company, notification, state, at)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, queueNotices, company, notification, at, left); err != nil {
+	if _, err := tx.ExecContext(ctx, queueConditionEntries, company, notification, at, left); err != nil {
 		return err
 	}
 	if err := webhook.ConditionsLogged(ctx, tx, company, notification, at); err != nil {
@@ -299,11 +299,11 @@ func NotifyConditions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	return announce.Alerts(ctx, tx, company, notification)
 }
 
-func silenceNotices(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, state condition.State, at time.Time) (left bool, err error) {
+func silenceConditionEntries(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, state condition.State, at time.Time) (left bool, err error) {
 	if state == condition.Resolved {
 		return silence.Resolved(ctx, tx, company, notification)
 	}
-	return silence.Notices(ctx, tx, company, notification, at)
+	return silence.ConditionEntries(ctx, tx, company, notification, at)
 }
 
 // notify queues the mail to every recipient and the messages to webhooks, and

@@ -174,7 +174,7 @@ func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, contents [
 		content := byID[r.MailID]
 		content.Entries, content.Total = append(content.Entries, &r.MailEntry), r.Total
 	}
-	return o.notice(ctx, company, byID, ids, limit)
+	return o.enterConditions(ctx, company, byID, ids, limit)
 }
 
 const (
@@ -237,7 +237,7 @@ func (o *Outbox) link(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	return nil
 }
 
-const noticesOfMails = `
+const conditionEntriesOfMails = `
 SELECT wanted.mail_id, e.*
 FROM unnest($2::uuid[]) AS wanted(mail_id)
 CROSS JOIN LATERAL (
@@ -253,24 +253,24 @@ CROSS JOIN LATERAL (
   LIMIT $3
 ) e`
 
-// notice adds what conditions noticed to the mails.
-func (o *Outbox) notice(ctx context.Context, company domain.CompanyID, contents map[string]*domain.MailContent, ids pq.StringArray, limit int) error {
+// enterConditions adds the entries of the log of conditions to the mails.
+func (o *Outbox) enterConditions(ctx context.Context, company domain.CompanyID, contents map[string]*domain.MailContent, ids pq.StringArray, limit int) error {
 	type row struct {
 		condition.Entry
 		SubscriberID, Nickname, GroupName string
 		MailID                            string
 		Total                             int
 	}
-	rows, err := pg.SelectAll[row](ctx, o.pool, noticesOfMails, company, ids, limit)
+	rows, err := pg.SelectAll[row](ctx, o.pool, conditionEntriesOfMails, company, ids, limit)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
 		content := contents[r.MailID]
-		if content.Notices == nil {
+		if content.ConditionEntries == nil {
 			content.Total += r.Total
 		}
-		content.Notices = append(content.Notices, &domain.MailNotice{
+		content.ConditionEntries = append(content.ConditionEntries, &domain.MailConditionEntry{
 			Who: r.Subject(condition.Names{SubscriberID: r.SubscriberID, Nickname: r.Nickname, GroupName: r.GroupName}), What: r.Describe(),
 			AlertID: r.AlertID, RuleType: r.RuleType, Target: r.Target, DateCreated: r.DateCreated,
 		})

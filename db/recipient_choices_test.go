@@ -80,8 +80,8 @@ func (f *fleet) mailed() map[string]string {
 			entries = append(entries, fmt.Sprintf("%s %s", e.RuleType, who))
 		}
 		slices.Sort(entries)
-		for _, notice := range mail.Notices {
-			entries = append(entries, "silent "+notice.Target)
+		for _, entry := range mail.ConditionEntries {
+			entries = append(entries, "silent "+entry.Target)
 		}
 		if mail.Total != len(entries) {
 			f.t.Errorf("%s: %d of %d", mail.Email, len(entries), mail.Total)

@@ -113,11 +113,11 @@ func (n Notified) Delivery(of *AlertDelivery) *AlertDelivery {
 type MailContent struct {
 	Mail
 	Company *Company
-	// Entries are the first of those about volume, and Notices of those about conditions,
+	// Entries are the first of those about volume, and ConditionEntries of those about conditions,
 	// the newest first; Total counts all.
-	Entries []*MailEntry
-	Notices []*MailNotice
-	Total   int
+	Entries          []*MailEntry
+	ConditionEntries []*MailConditionEntry
+	Total            int
 	// Secret signs the unsubscribe link.
 	Secret []byte
 	// SignIn is the code of the link in a mail of MailInvitation, which ends at LinkEndsAt.
@@ -137,8 +137,8 @@ type MailEntry struct {
 	GroupName string
 }
 
-// MailNotice is an entry of the log of conditions in words.
-type MailNotice struct {
+// MailConditionEntry is an entry of the log of conditions in words.
+type MailConditionEntry struct {
 	// Who is the subject, and What happened to it.
 	Who, What string
 	// AlertID is 0 where no single alert noticed it.

@@ -16,9 +16,9 @@ const (
 	silencesAt = selectSilences + ` AND n.starts_at <= $2 AND n.ends_at > $2
 ORDER BY n.silence_id`
 
-	silenceAlerts  = `UPDATE alert_log` + marked + `alert_log` + matched
-	silenceNotices = `UPDATE condition_log` + marked + `condition_log` + matched
-	marked         = ` e SET silence_id = m.silence_id
+	silenceAlerts           = `UPDATE alert_log` + marked + `alert_log` + matched
+	silenceConditionEntries = `UPDATE condition_log` + marked + `condition_log` + matched
+	marked                  = ` e SET silence_id = m.silence_id
 FROM (
   SELECT l.entry_id, min(n.silence_id) AS silence_id
   FROM `
@@ -42,9 +42,9 @@ UPDATE condition_log l SET silence_id = f.silence_id
 FROM condition_log f
 WHERE l.company_id = $1 AND l.notification_id = $2 AND f.company_id = $1 AND f.entry_id = l.resolves AND f.silence_id IS NOT NULL`
 
-	unsilenced        = `WHERE l.company_id = $1 AND l.notification_id = $2 AND l.silence_id IS NULL)`
-	unsilencedAlerts  = `SELECT EXISTS (SELECT FROM alert_log l ` + unsilenced
-	unsilencedNotices = `SELECT EXISTS (SELECT FROM condition_log l ` + unsilenced
+	unsilenced                 = `WHERE l.company_id = $1 AND l.notification_id = $2 AND l.silence_id IS NULL)`
+	unsilencedAlerts           = `SELECT EXISTS (SELECT FROM alert_log l ` + unsilenced
+	unsilencedConditionEntries = `SELECT EXISTS (SELECT FROM condition_log l ` + unsilenced
 )
 
 // Alerts marks the entries of a notification in the alert log that a silence covers at the
@@ -53,9 +53,9 @@ func Alerts(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notifica
 	return mark(ctx, tx, silenceAlerts, unsilencedAlerts, company, notification, at)
 }
 
-// Notices is Alerts for what begins in the log of conditions.
-func Notices(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) (left bool, err error) {
-	return mark(ctx, tx, silenceNotices, unsilencedNotices, company, notification, at)
+// ConditionEntries is Alerts for what begins in the log of conditions.
+func ConditionEntries(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) (left bool, err error) {
+	return mark(ctx, tx, silenceConditionEntries, unsilencedConditionEntries, company, notification, at)
 }
 
 func mark(ctx context.Context, tx *sqlx.Tx, statement, remaining string, company domain.CompanyID, notification uuid.UUID, at time.Time) (left bool, err error) {
@@ -78,7 +78,7 @@ func Resolved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notifi
 	if err != nil || n == 0 {
 		return true, err
 	}
-	err = tx.GetContext(ctx, &left, unsilencedNotices, company, notification)
+	err = tx.GetContext(ctx, &left, unsilencedConditionEntries, company, notification)
 	return left, pg.Translate(err)
 }
 

@@ -125,7 +125,7 @@ func (f *fixture) logged(e entry) map[string]bool {
 		fatal.If(f, pg.InTx(f.Context(), f.pool, func(tx *sqlx.Tx) (err error) {
 			mark := silence.Alerts
 			if insert == logCondition {
-				mark = silence.Notices
+				mark = silence.ConditionEntries
 			}
 			left[log], err = mark(f.Context(), tx, fleettest.Acme, notification, f.now)
 			return err

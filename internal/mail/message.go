@@ -55,7 +55,7 @@ func (w writer) write(content *domain.MailContent) (*gomail.Msg, error) {
 	message.SetMessageIDWithValue(content.MailID + "@" + w.domain())
 	// RFC 3834: no vacation notice is to answer.
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
-	data := templateData{MailContent: content, Subject: subject(content), More: content.Total - len(content.Entries) - len(content.Notices)}
+	data := templateData{MailContent: content, Subject: subject(content), More: content.Total - len(content.Entries) - len(content.ConditionEntries)}
 	text, html := textBody, htmlBody
 	switch {
 	case content.Kind == domain.MailInvitation:
@@ -93,8 +93,8 @@ func subject(content *domain.MailContent) string {
 		return "Invitation to simgraph of " + clean(content.Company.Name)
 	case content.Kind == domain.MailWebhook:
 		return "A webhook of " + clean(content.Company.Name) + " was disabled"
-	case content.Total == 1 && len(content.Notices) == 1:
-		return fmt.Sprintf("Alert: %s %s", content.Notices[0].Who, content.Notices[0].What)
+	case content.Total == 1 && len(content.ConditionEntries) == 1:
+		return fmt.Sprintf("Alert: %s %s", content.ConditionEntries[0].Who, content.ConditionEntries[0].What)
 	case content.Total == 1:
 		e := content.Entries[0]
 		return fmt.Sprintf("Alert: %s exceeded the %s threshold", who(e), e.LimitBoundary)

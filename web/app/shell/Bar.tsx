@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from 'react';
 import { setSystem, useSystem } from '../format/units';
 import { useDo } from '../graph/use';
 import { signOut } from '../session';
 import { Firing } from './Firing';
 import { Finder } from './Finder';
+import { useFoldout } from './foldout';
 import { Moon, Person, Sun } from './icons';
 import { Failure } from './parts';
 import { Places } from './Places';
@@ -29,27 +29,8 @@ export function Bar({ place, viewer }: { place: string | null; viewer: Viewer | 
 }
 
 function Account({ viewer }: { viewer: Viewer }) {
-  const [open, setOpen] = useState(false);
+  const { open, setOpen, box, button } = useFoldout();
   const leave = useDo(signOut);
-  const box = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (!open) return;
-    const away = (event: Event) => {
-      if (!(event instanceof KeyboardEvent)) {
-        if (!box.current?.contains(event.target as Node)) setOpen(false);
-      } else if (event.key === 'Escape') {
-        setOpen(false);
-        button.current?.focus();
-      }
-    };
-    addEventListener('pointerdown', away);
-    addEventListener('keydown', away);
-    return () => {
-      removeEventListener('pointerdown', away);
-      removeEventListener('keydown', away);
-    };
-  }, [open]);
   return (
     <div className="account" ref={box}>
       <button ref={button} type="button" className="account-button" aria-expanded={open} onClick={() => setOpen(!open)}>

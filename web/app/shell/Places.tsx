@@ -1,29 +1,10 @@
-import { useEffect, useRef, useState } from 'react';
+import { useFoldout } from './foldout';
 import { Mark, Menu } from './icons';
 import { placeGroups } from './places';
 
 /** The side bar with the places of the page; where the window is narrow, a drawer behind a button. */
 export function Places({ current }: { current: string | null }) {
-  const [open, setOpen] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (!open) return;
-    const away = (event: Event) => {
-      if (!(event instanceof KeyboardEvent)) {
-        if (!box.current?.contains(event.target as Node)) setOpen(false);
-      } else if (event.key === 'Escape') {
-        setOpen(false);
-        button.current?.focus();
-      }
-    };
-    addEventListener('pointerdown', away);
-    addEventListener('keydown', away);
-    return () => {
-      removeEventListener('pointerdown', away);
-      removeEventListener('keydown', away);
-    };
-  }, [open]);
+  const { open, setOpen, box, button } = useFoldout();
   return (
     <div ref={box} className="places">
       <button ref={button} type="button" className="places-button" aria-expanded={open} aria-controls="places" onClick={() => setOpen(!open)}>
