@@ -78,18 +78,23 @@ SELECT name, outcome FROM line`
 // Tariffs implements domain.Importer.
 func (i *Importer) Tariffs(ctx context.Context, scope domain.Scope, items []*domain.Tariff) ([]domain.Imported, error) {
 	name := func(t *domain.Tariff) string { return t.Name }
+	return importItems(ctx, i, scope, "tariffs", items, name, importTariffs, pq.Array(pg.Pluck(items, name)),
+		pq.Array(pg.Pluck(items, func(t *domain.Tariff) int64 { return int64(t.LineRental) })),
+		pq.Array(pg.Pluck(items, func(t *domain.Tariff) string { return t.Currency })))
+}
+
+// importItems runs a statement that stores items, whose parameters follow the company.
+func importItems[T any](ctx context.Context, i *Importer, scope domain.Scope, table string, items []*T, identity func(*T) string, sql string, args ...any) ([]domain.Imported, error) {
 	verdicts := map[string]string{}
-	err := i.inCompany(ctx, scope, "tariffs", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
-		err := imported.Judge(ctx, tx, verdicts, importTariffs, scope.Company, pq.Array(pg.Pluck(items, name)),
-			pq.Array(pg.Pluck(items, func(t *domain.Tariff) int64 { return int64(t.LineRental) })),
-			pq.Array(pg.Pluck(items, func(t *domain.Tariff) string { return t.Currency })))
+	err := i.inCompany(ctx, scope, table, func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
+		err := imported.Judge(ctx, tx, verdicts, sql, append([]any{scope.Company}, args...)...)
 		return imported.Tally(verdicts, nil), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	answers := imported.Answer(items, verdicts, name, imported.Unexpected)
-	i.grown(ctx, "tariffs", answers)
+	answers := imported.Answer(items, verdicts, identity, imported.Unexpected)
+	i.grown(ctx, table, answers)
 	return answers, nil
 }
 
@@ -117,18 +122,8 @@ SELECT group_id::text, outcome FROM line`
 
 // Groups implements domain.Importer.
 func (i *Importer) Groups(ctx context.Context, scope domain.Scope, items []*domain.Group) ([]domain.Imported, error) {
-	id := func(g *domain.Group) int64 { return g.GroupID }
-	verdicts := map[string]string{}
-	err := i.inCompany(ctx, scope, "groups", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
-		err := imported.Judge(ctx, tx, verdicts, importGroups, scope.Company, pq.Array(pg.Pluck(items, id)),
-			pq.Array(pg.Pluck(items, func(g *domain.Group) string { return g.Name })),
-			pq.Array(pg.Pluck(items, func(g *domain.Group) bool { return g.HideTariffDetails })))
-		return imported.Tally(verdicts, nil), err
-	})
-	if err != nil {
-		return nil, err
-	}
-	answers := imported.Answer(items, verdicts, func(g *domain.Group) string { return pg.FormatInt(g.GroupID) }, imported.Unexpected)
-	i.grown(ctx, "groups", answers)
-	return answers, nil
+	return importItems(ctx, i, scope, "groups", items, func(g *domain.Group) string { return pg.FormatInt(g.GroupID) }, importGroups,
+		pq.Array(pg.Pluck(items, func(g *domain.Group) int64 { return g.GroupID })),
+		pq.Array(pg.Pluck(items, func(g *domain.Group) string { return g.Name })),
+		pq.Array(pg.Pluck(items, func(g *domain.Group) bool { return g.HideTariffDetails })))
 }
