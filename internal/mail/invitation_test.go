@@ -9,6 +9,7 @@ import (
 	"simgraph/db/access"
 	"simgraph/db/signin"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/mail"
 )
 
@@ -24,7 +25,7 @@ func TestAnInvitationIsMailedWithALinkThatSignsIn(t *testing.T) {
 	f.pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, 7, 'new@acme.example', '{}')`)
 	sessions := signin.New(f.pool, access.New(f.pool), signin.Options{Idle: time.Hour, Most: time.Hour, Mails: true, Now: f.clock})
 	made, err := sessions.Invite(t.Context(), &domain.Caller{Scope: domain.Whole(1)}, "new@acme.example")
-	f.must(err)
+	fatal.If(t, err)
 	if made.Code != "" {
 		t.Error("who invites gets the code of a link that is mailed")
 	}
@@ -39,7 +40,7 @@ func TestAnInvitationIsMailedWithALinkThatSignsIn(t *testing.T) {
 	}
 	code := domain.Secret(found[1])
 	var stored int
-	f.must(f.pool.Get(&stored, `SELECT count(*) FROM mails m WHERE m::text LIKE '%' || $1 || '%'`, string(code)))
+	fatal.If(t, f.pool.Get(&stored, `SELECT count(*) FROM mails m WHERE m::text LIKE '%' || $1 || '%'`, string(code)))
 	if stored != 0 {
 		t.Error("the outbox holds the code")
 	}
@@ -50,7 +51,7 @@ func TestAnInvitationIsMailedWithALinkThatSignsIn(t *testing.T) {
 		t.Error("the link signs in twice")
 	}
 	listed, err := sessions.SessionsOf(t.Context(), domain.Whole(1), []int64{7})
-	f.must(err)
+	fatal.If(t, err)
 	if len(listed[7]) != 1 || listed[7][0].Address != "192.0.2.7" {
 		t.Errorf("%+v", listed)
 	}
