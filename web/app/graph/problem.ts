@@ -3,6 +3,7 @@ import type { GraphError } from './client';
 const titles: Record<string, string> = {
   UNREACHABLE: 'No connection',
   NEW_RELEASE: 'A new release',
+  STALE: 'Changed meanwhile',
   UNAUTHORIZED: 'Not signed in',
   INVALID_TOKEN: 'The session has ended',
   FORBIDDEN: 'No permission',

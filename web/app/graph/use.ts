@@ -84,6 +84,9 @@ export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> 
 export const sendMutation = <D>(mutation: D, variables: VariablesOf<D>, options?: { keepalive?: boolean }): Promise<ResultOf<D>> =>
   ask<ResultOf<D>>(mutation as string, variables as Record<string, unknown>, options);
 
+/** Reads from the server once, past the cache. */
+export const readNow = <D>(query: D, variables: VariablesOf<D>): Promise<ResultOf<D>> => ask<ResultOf<D>>(query as string, variables as Record<string, unknown>);
+
 /** Sends a mutation, and reads everything again that is shown. */
 export async function mutate<D>(mutation: D, variables: VariablesOf<D>, options?: { keepalive?: boolean }): Promise<ResultOf<D>> {
   const answer = await sendMutation(mutation, variables, options);

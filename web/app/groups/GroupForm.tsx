@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { graphql } from '../graph/graphql';
-import { mutate, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { go, to } from '../shell/route';
@@ -8,6 +9,7 @@ import { useMay } from '../shell/viewer';
 
 const create = graphql('mutation CreateGroup($input: CreateGroupInput!) { createGroup(input: $input) { group { groupId } } }');
 const edit = graphql('mutation EditGroupOnPage($input: EditGroupInput!) { editGroup(input: $input) { group { groupId name } } }');
+const now = graphql('query GroupNow($groupId: Int!) { group(by: {groupId: $groupId}) { name isTariffHidden } }');
 const remove = graphql('mutation DeleteGroup($input: DeleteGroupInput!) { deleteGroup(input: $input) { group { groupId } } }');
 
 interface Props {
@@ -22,7 +24,9 @@ export function GroupForm({ of, close }: Props) {
   const mayRename = useMay('UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
   const [name, setName] = useState(of?.name ?? '');
   const [hides, setHides] = useState(of?.isTariffHidden ?? false);
+  const check = useMadeFrom(of, async () => (await readNow(now, { groupId: of!.groupId })).group);
   const save = useDo(async () => {
+    await check();
     if (of === null) {
       const { createGroup } = await mutate(create, { input: { name: name.trim(), isTariffHidden: hides } });
       if (createGroup) go(to('group', {}, String(createGroup.group.groupId)));

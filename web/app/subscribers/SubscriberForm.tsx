@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { dateOf, startOfDay } from '../format/time';
 import { graphql, type VariablesOf } from '../graph/graphql';
-import { mutate, useAsk, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, useAsk, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { go, toSubscriber } from '../shell/route';
@@ -9,6 +10,11 @@ import { useViewer, useZone } from '../shell/viewer';
 
 const create = graphql('mutation CreateSubscriber($input: CreateSubscriberInput!) { createSubscriber(input: $input) { subscriber { physicalId } } }');
 const edit = graphql('mutation EditRecord($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { physicalId } } }');
+const now = graphql(`
+  query RecordNow($physicalId: String!) {
+    subscriber(by: {physicalId: $physicalId}) { kind subscriberId imsi fixedIpAddress operatorCode tariffName contractLength connectionDate expiryDate }
+  }
+`);
 const known = graphql('query ForRecords { operators(first: 100) { nodes { code name } } tariffs(first: 100) { nodes { name } } groups(first: 100) { nodes { groupId name } } }');
 
 type New = VariablesOf<typeof create>['input'];
@@ -42,6 +48,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
   }));
   const [before] = useState(values);
   const at = (day: string) => new Date(startOfDay(Date.parse(`${day}T12:00:00Z`), timeZone)).toISOString();
+  const check = useMadeFrom(of, async () => (await readNow(now, { physicalId: of!.physicalId })).subscriber);
   const save = useDo(async () => {
     const { kind, physicalId, contractLength, groupId, connectionDate, expiryDate, nickname, fixedIpAddress: address, ...texts } = values;
     const fixedIpAddress = address.trim() || null;
@@ -55,6 +62,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
     }
     const all = { kind, ...texts, fixedIpAddress, contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate) };
     const changed = Object.fromEntries(Object.entries(all).filter(([key]) => values[key as keyof typeof values] !== before[key as keyof typeof before]));
+    await check(Object.keys(changed));
     await mutate(edit, { input: { physicalId, ...changed } });
     saved?.();
     close();

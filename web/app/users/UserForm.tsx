@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { graphql, type VariablesOf } from '../graph/graphql';
-import { mutate, useAsk, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, useAsk, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { useMay, useViewer } from '../shell/viewer';
@@ -9,6 +10,13 @@ import { type Invitation, Invited, invite } from './Invited';
 
 const create = graphql('mutation CreateUser($input: CreateUserInput!) { createUser(input: $input) { user { email } } }');
 const edit = graphql('mutation EditUser($input: EditUserInput!) { editUser(input: $input) { user { email } } }');
+const now = graphql(`
+  query UserNow($email: String!, $groups: Boolean!) {
+    users(first: 1, filter: { email: { eq: $email } }) {
+      nodes { permissions isDisabled groups(first: 100) @include(if: $groups) { nodes { groupId name } pageInfo { hasNextPage } } }
+    }
+  }
+`);
 const known = graphql('query GroupsOfUsers { groups(first: 100) { nodes { groupId name } pageInfo { hasNextPage } } }');
 
 type Permissions = VariablesOf<typeof create>['input']['permissions'];
@@ -42,7 +50,9 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
   const offered = [...attached, ...(data?.groups?.nodes ?? []).filter(({ groupId }) => !attached.some((one) => one.groupId === groupId))];
   const unsaid = mayChoose && !all && (all === null || groups.size === 0);
   const address = email.trim().toLowerCase();
+  const check = useMadeFrom(of, async () => (await readNow(now, { email: of!.email, groups: maySeeGroups })).users?.nodes[0]);
   const save = useDo(async () => {
+    await check();
     const scope = all ? { all: true } : { groupIds: [...groups] };
     const rest = { permissions: [...permissions] as Permissions, isDisabled: disabled };
     if (of === null) {

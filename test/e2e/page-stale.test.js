@@ -1,0 +1,76 @@
+// Two people edit the same thing: the second is shown what the first has changed, and nothing is written over unseen.
+import assert from 'node:assert/strict';
+import { enter, graph } from './browser.js';
+import { accessible, countClicks, focused, pageTests } from './tab.js';
+
+const inTab = pageTests();
+
+const group = async () => (await graph('{ groups(first: 2) { nodes { groupId name } } }')).groups.nodes[1];
+const nameOf = async (groupId) => (await graph('query($id: Int!) { group(by: {groupId: $id}) { name } }', { id: groupId })).group.name;
+const rename = (groupId, name) => graph('mutation($input: EditGroupInput!) { editGroup(input: $input) { group { name } } }', { input: { groupId, name } });
+
+for (const [place, options] of [['light', {}], ['dark', { colorScheme: 'dark' }], ['a phone', { viewport: { width: 390, height: 844 } }]]) {
+  inTab(`an edit of a group that another has changed is shown, and saved by a second click (${place})`, async (tab) => {
+    const { groupId, name } = await group();
+    await enter(tab, `#/groups/${groupId}`);
+    const edit = tab.getByRole('button', { name: 'Edit', exact: true });
+    await edit.waitFor();
+    const clicks = await countClicks(tab);
+    await edit.click();
+    const dialog = tab.getByRole('dialog', { name: 'Edit the group' });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Mine');
+    await rename(groupId, 'Theirs');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const alert = dialog.getByRole('alert');
+    await alert.getByText('Changed meanwhile').waitFor();
+    await alert.getByText(`Somebody else has changed “name” from ${name} to Theirs.`, { exact: false }).waitFor();
+    assert.equal(await nameOf(groupId), 'Theirs');
+    assert.equal(await dialog.getByRole('textbox', { name: 'Name' }).inputValue(), 'Mine');
+    await accessible(tab, 'a stale edit');
+    if (process.env.SIMGRAPH_SHOTS) await tab.screenshot({ path: `${process.env.SIMGRAPH_SHOTS}/stale-${place}.png` });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await tab.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
+    assert.equal(await clicks(), 3);
+    await rename(groupId, name);
+  }, options);
+}
+
+inTab('a stale edit of a user is shown and left by the keyboard alone', async (tab) => {
+  const { users, viewer } = await graph('{ viewer { email } users(first: 50) { nodes { email isDisabled } } }');
+  const { email } = users.nodes.find((one) => one.email !== viewer.email && !one.isDisabled);
+  const disable = (isDisabled) => graph('mutation($input: EditUserInput!) { editUser(input: $input) { user { email } } }', { input: { userEmail: email, isDisabled } });
+  await enter(tab, '#/users');
+  await tab.getByRole('button', { name: `Edit ${email}` }).focus();
+  await tab.keyboard.press('Enter');
+  const dialog = tab.getByRole('dialog', { name: email });
+  await dialog.waitFor();
+  await disable(true);
+  for (let i = 0; (await focused(tab)) !== 'button Save'; i++) {
+    assert.ok(i < 100, 'Save is not reached');
+    await tab.keyboard.press('Tab');
+  }
+  await tab.keyboard.press('Enter');
+  await dialog.getByText('Somebody else has changed “disabled” from no to yes', { exact: false }).waitFor();
+  await tab.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  const { users: { nodes } } = await graph('query($email: String!) { users(first: 1, filter: {email: {eq: $email}}) { nodes { isDisabled } } }', { email });
+  assert.equal(nodes[0].isDisabled, true);
+  await disable(false);
+});
+
+inTab('an edit of a record goes on where another has changed another field', async (tab) => {
+  const { subscribers } = await graph('{ subscribers(first: 1, filter: {kind: {eq: CELLULAR}}) { nodes { physicalId imsi contractLength } } }');
+  const [{ physicalId, contractLength, imsi }] = subscribers.nodes;
+  const edit = (input) => graph('mutation($input: EditSubscriberInput!) { editSubscriber(input: $input) { __typename } }', { input: { physicalId, ...input } });
+  await enter(tab, `#/subscribers/${physicalId}`);
+  await tab.getByRole('button', { name: 'Edit the record' }).click();
+  const dialog = tab.getByRole('dialog', { name: `Record of ${physicalId}` });
+  await dialog.getByLabel('Contract in months').fill('7');
+  await edit({ imsi: '' });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { subscriber } = await graph('query($id: String!) { subscriber(by: {physicalId: $id}) { imsi contractLength } }', { id: physicalId });
+  assert.equal(subscriber.contractLength, 7);
+  assert.ok(!subscriber.imsi);
+  await edit({ imsi: imsi ?? '', contractLength });
+});
