@@ -56,7 +56,7 @@ func TestAnAccountOfManySubscribersIsKeptInStep(t *testing.T) {
 		}
 		peak := int64(0)
 		if used, is := cmd.ProcessState.SysUsage().(*syscall.Rusage); is {
-			peak = int64(used.Maxrss) >> 10
+			peak = used.Maxrss >> 10
 		}
 		t.Logf("%s: %s, peak of %d MB", what, time.Since(began).Round(time.Millisecond), peak)
 		return string(out)

@@ -10,10 +10,11 @@ import (
 const (
 	// InvitationLifetime is how long an invitation can be used.
 	InvitationLifetime = 7 * 24 * time.Hour
-	// MaxInvitations bounds the invitations that are mailed to an address in an hour, and
-	// MaxInvitationsOfCompany those of a company: an address that was typed wrong is
-	// somebody else's.
-	MaxInvitations, MaxInvitationsOfCompany = 5, 100
+	// MaxInvitations bounds the invitations that are mailed to an address in an hour: one
+	// that was typed wrong is somebody else's.
+	MaxInvitations = 5
+	// MaxInvitationsOfCompany bounds those of a company.
+	MaxInvitationsOfCompany = 100
 	// MaxSessions bounds the live sessions of a user; those used longest ago end.
 	MaxSessions = 50
 )

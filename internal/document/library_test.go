@@ -27,7 +27,7 @@ func as(t *testing.T, company domain.CompanyID, limited bool) context.Context {
 	return domain.WithCaller(t.Context(), &domain.Caller{Scope: domain.Whole(company), DocumentsOnly: limited})
 }
 
-func mustFind(t *testing.T, l *Library, ctx context.Context, id, want string) {
+func mustFind(ctx context.Context, t *testing.T, l *Library, id, want string) {
 	t.Helper()
 	if got, err := l.Find(ctx, id); err != nil || got != want {
 		t.Fatalf("%s is %q, %v, not %q", id, got, err, want)
@@ -40,25 +40,25 @@ func TestARemovedDocumentCeasesInSeconds(t *testing.T) {
 	l := NewLibrary(s.text, func() time.Time { return now })
 	ctx := as(t, 1, false)
 	for range 10 {
-		mustFind(t, l, ctx, "a", "{a}")
+		mustFind(ctx, t, l, "a", "{a}")
 	}
 	if s.lookUps != 1 {
 		t.Errorf("%d look-ups", s.lookUps)
 	}
 	delete(s.texts, key{1, "a"})
 	now = now.Add(freshFor - time.Millisecond)
-	mustFind(t, l, ctx, "a", "{a}")
+	mustFind(ctx, t, l, "a", "{a}")
 	now = now.Add(time.Millisecond)
-	mustFind(t, l, ctx, "a", "")
+	mustFind(ctx, t, l, "a", "")
 	s.texts[key{1, "a"}] = "{a}"
-	mustFind(t, l, ctx, "a", "{a}")
+	mustFind(ctx, t, l, "a", "{a}")
 }
 
 func TestADocumentOfAnotherCompanyIsUnknown(t *testing.T) {
 	s := &shelf{texts: map[key]string{{1, "a"}: "{a}"}}
 	l := NewLibrary(s.text, time.Now)
-	mustFind(t, l, as(t, 1, true), "a", "{a}")
-	mustFind(t, l, as(t, 2, true), "a", "")
+	mustFind(as(t, 1, true), t, l, "a", "{a}")
+	mustFind(as(t, 2, true), t, l, "a", "")
 	if _, err := l.Find(t.Context(), "a"); err == nil {
 		t.Error("a caller that is not known runs a document")
 	}
@@ -77,7 +77,7 @@ func TestAStoreThatFailsIsAskedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.err = nil
-	mustFind(t, l, as(t, 1, false), "a", "{a}")
+	mustFind(as(t, 1, false), t, l, "a", "{a}")
 }
 
 func TestTheMemoryForTextsIsBounded(t *testing.T) {
@@ -87,8 +87,8 @@ func TestTheMemoryForTextsIsBounded(t *testing.T) {
 	for i := range 20 {
 		id := fmt.Sprint(i)
 		s.texts[key{1, id}] = strings.Repeat("x", 1000)
-		mustFind(t, l, as(t, 1, false), id, s.texts[key{1, id}])
-		mustFind(t, l, as(t, 1, false), "unknown "+id, "")
+		mustFind(as(t, 1, false), t, l, id, s.texts[key{1, id}])
+		mustFind(as(t, 1, false), t, l, "unknown "+id, "")
 		held := 0
 		for _, entry := range l.known {
 			held += len(entry.text) + overhead
