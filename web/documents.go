@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
 	"html"
 	"io"
 	"net/http"
@@ -82,7 +81,8 @@ func unpacked(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	all, err := io.ReadAll(text)
+	const most = 1 << 20
+	all, err := io.ReadAll(io.LimitReader(text, most))
 	return string(all), err
 }
 
@@ -110,26 +110,24 @@ func framed(frame string, book *handbook.Handbook, page *handbook.Page) string {
 // contents lists the documents, and the sections of the page.
 func contents(book *handbook.Handbook, page *handbook.Page) string {
 	var list strings.Builder
-	link := func(address, name string, isCurrent bool) {
-		current := ""
-		if isCurrent {
-			current = ` aria-current="page"`
-		}
-		_, _ = fmt.Fprintf(&list, `<li><a href="%s"%s>%s</a></li>`, address, current, html.EscapeString(name))
-	}
 	for _, group := range book.Contents {
-		_, _ = fmt.Fprintf(&list, "<p>%s</p><ul>", html.EscapeString(group.Name))
+		list.WriteString("<p>" + html.EscapeString(group.Name) + "</p><ul>")
 		for _, of := range group.Pages {
-			link(handbook.Root+of.Name, of.Title, of == page)
-			if of == page {
-				list.WriteString("<ul>")
-				for _, section := range page.Sections[1:] {
-					link(section.Address, section.Heading, false)
-				}
-				list.WriteString("</ul>")
+			if of != page {
+				list.WriteString("<li>" + link(handbook.Root+of.Name, "", of.Title) + "</li>")
+				continue
 			}
+			list.WriteString("<li>" + link(handbook.Root+of.Name, ` aria-current="page"`, of.Title) + "<ul>")
+			for _, section := range page.Sections[1:] {
+				list.WriteString("<li>" + link(section.Address, "", section.Heading) + "</li>")
+			}
+			list.WriteString("</ul></li>")
 		}
 		list.WriteString("</ul>")
 	}
 	return list.String()
+}
+
+func link(address, attribute, name string) string {
+	return `<a href="` + address + `"` + attribute + ">" + html.EscapeString(name) + "</a>"
 }

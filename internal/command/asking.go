@@ -149,6 +149,11 @@ func (KeyRevoke) Deletes() []Deletion {
 }
 
 // Deletes implements Deleting.
+func (DocumentsRemove) Deletes() []Deletion {
+	return []Deletion{{"trusted documents, which programs run by their ids", AsksNothing, "add the manifest again: `simgraph documents add`"}}
+}
+
+// Deletes implements Deleting.
 func (Token) Deletes() []Deletion {
 	return []Deletion{{"tokens of the company that expired a day ago", AsksNever, "nobody can use them"}}
 }
