@@ -68,7 +68,7 @@ func TestTheManualSaysHowEachCommandAsks(t *testing.T) {
 	}
 	fmt.Fprintf(&want, "\nThese delete and overwrite nothing: %s.\n\n", strings.Join(silent, ", "))
 	if *update {
-		fatal.If(t, os.WriteFile(name, []byte(before+askingBegin+want.String()+askingEnd+after), 0o644))
+		rewrite(t, name, before+askingBegin+want.String()+askingEnd+after)
 		return
 	}
 	if listed != want.String() {

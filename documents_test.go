@@ -231,7 +231,7 @@ func TestTheManualOfTheGraphListsTheOrders(t *testing.T) {
 	}
 	want := orderTable()
 	if *update {
-		fatal.If(t, os.WriteFile(name, []byte(before+ordersBegin+want+ordersEnd+after), 0o644))
+		rewrite(t, name, before+ordersBegin+want+ordersEnd+after)
 		return
 	}
 	if listed != want {
@@ -321,4 +321,11 @@ func TestTheArchitectureShowsTheEndpoints(t *testing.T) {
 	if found < 5 {
 		t.Errorf("only %d endpoints were found", found)
 	}
+}
+
+// rewrite replaces a document at once: tests beside read it.
+func rewrite(t *testing.T, name, text string) {
+	t.Helper()
+	fatal.If(t, os.WriteFile(name+".new", []byte(text), 0o644))
+	fatal.If(t, os.Rename(name+".new", name))
 }

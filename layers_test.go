@@ -164,7 +164,7 @@ func TestTheArchitectureListsTheImports(t *testing.T) {
 	if !*update {
 		t.Fatalf("the imports in %s are not those of this file: go test . -run TheArchitecture -update", name)
 	}
-	fatal.If(t, os.WriteFile(name, []byte(begin+"## The folders\n"+current+"## "+end), 0o644))
+	rewrite(t, name, begin+"## The folders\n"+current+"## "+end)
 }
 
 // importsOf is what the folders of one row may import beside each other.

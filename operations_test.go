@@ -84,7 +84,7 @@ func TestTheManualHasEveryFlag(t *testing.T) {
 	}
 	want := flagTable(t)
 	if *update {
-		fatal.If(t, os.WriteFile(name, []byte(before+flagsBegin+want+flagsEnd+after), 0o644))
+		rewrite(t, name, before+flagsBegin+want+flagsEnd+after)
 		return
 	}
 	if listed != want {
