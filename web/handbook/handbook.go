@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -110,6 +111,9 @@ var markdown = goldmark.New(
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(code{}, 100))),
 )
 
+// emptyHeader is a column without a name, which is no header for those who cannot see.
+var emptyHeader = regexp.MustCompile(`<th( [^>]*)?></th>`)
+
 func newPage(name string, root ast.Node, source []byte) (*Page, error) {
 	page := &Page{Name: name}
 	page.read(root, source)
@@ -121,7 +125,7 @@ func newPage(name string, root ast.Node, source []byte) (*Page, error) {
 	// Wide tables scroll, also by the keyboard.
 	page.HTML = strings.NewReplacer(
 		"<table>", `<div class="wide" role="group" tabindex="0" aria-label="Table"><table>`, "</table>", "</table></div>",
-	).Replace(html.String())
+	).Replace(emptyHeader.ReplaceAllString(html.String(), "<td$1></td>"))
 	return page, nil
 }
 
