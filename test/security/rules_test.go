@@ -85,7 +85,7 @@ const (
 var leaves = map[string]kind{
 	"first": harmless, "last": harmless, "limit": harmless, "offset": harmless, "after": cursor, "before": cursor,
 	"filter": filter, "orderBy": harmless, "startDate": harmless, "endDate": harmless, "start": harmless, "end": harmless,
-	"timeZone": harmless, "zeroFill": harmless, "interval": harmless, "by": harmless, "field": harmless, "direction": harmless,
+	"timeZone": harmless, "zeroFill": harmless, "interval": harmless, "by": harmless, "align": harmless, "above": harmless, "field": harmless, "direction": harmless,
 
 	"physicalId": physicalID, "physicalIds": physicalID, "groupId": groupID, "subscriberGroupId": groupID, "alertId": alertID,
 	"recipientId": recipientID, "accessKeyId": accessKeyID, "userEmail": userEmail, "email": newEmail, "tagName": tagName,

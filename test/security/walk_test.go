@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,17 +85,29 @@ func (w walker) selections(field *ast.FieldDefinition, above []string) []string 
 	return all
 }
 
+// withoutValues are values of enums that a field refuses.
+var withoutValues = []string{"seriesBy.by.IP_ADDRESS"}
+
 // arguments are those that a field must be given, and small pages, by alias.
 func (w walker) arguments(field *ast.FieldDefinition) map[string]string {
 	var fixed []string
 	values := map[string][]string{}
+	page := 20
+	if field.Name == "seriesBy" {
+		page = 4 // each is a series with a point an hour
+	}
 	for _, argument := range field.Arguments {
 		switch def := w.schema.Types[argument.Type.Name()]; {
 		case argument.Name == "first" || argument.Name == "limit":
-			fixed = append(fixed, argument.Name+": 20")
+			fixed = append(fixed, argument.Name+": "+strconv.Itoa(page))
+		case def.Kind == ast.Scalar && argument.Type.NonNull && argument.DefaultValue == nil:
+			value, _ := json.Marshal(samples[def.Name]) // samples can be written
+			fixed = append(fixed, argument.Name+": "+string(value))
 		case def.Kind == ast.Enum:
 			for _, value := range def.EnumValues {
-				values[argument.Name] = append(values[argument.Name], value.Name)
+				if !slices.Contains(withoutValues, field.Name+"."+argument.Name+"."+value.Name) {
+					values[argument.Name] = append(values[argument.Name], value.Name)
+				}
 			}
 		}
 	}
