@@ -14,8 +14,9 @@ import (
 type code struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
-func (c code) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	r.Register(ast.KindFencedCodeBlock, c.render)
+func (code) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindFencedCodeBlock, renderCode)
+	r.Register(ast.KindCodeBlock, renderCode)
 	r.Register(ast.KindHTMLBlock, leaveOut)
 }
 
@@ -27,21 +28,22 @@ func leaveOut(w util.BufWriter, source []byte, node ast.Node, entering bool) (as
 	return ast.WalkContinue, nil
 }
 
-func (code) render(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	block := node.(*ast.FencedCodeBlock)
 	label := "Code"
-	if string(block.Language(source)) == "text" {
-		label = "Output"
-	}
-	if name := fileOf(block, source); name != "" {
-		label = name
-		_, _ = w.WriteString(`<p class="file"><code>` + html.EscapeString(name) + "</code></p>\n")
+	if fenced, is := node.(*ast.FencedCodeBlock); is {
+		if string(fenced.Language(source)) == "text" {
+			label = "Output"
+		}
+		if name := fileOf(fenced, source); name != "" {
+			label = name
+			_, _ = w.WriteString(`<p class="file"><code>` + html.EscapeString(name) + "</code></p>\n")
+		}
 	}
 	_, err := w.WriteString(`<pre tabindex="0" role="group" aria-label="` + html.EscapeString(label) + `"><code>` +
-		html.EscapeString(string(block.Lines().Value(source))) + "</code></pre>\n")
+		html.EscapeString(string(node.Lines().Value(source))) + "</code></pre>\n")
 	return ast.WalkSkipChildren, err
 }
 

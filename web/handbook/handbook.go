@@ -169,7 +169,7 @@ func plain(node ast.Node, source []byte) string {
 			if entering {
 				words.Write(node.Value)
 			}
-		case *ast.FencedCodeBlock:
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			if entering {
 				words.Write(node.Lines().Value(source))
 			}
