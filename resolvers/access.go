@@ -94,7 +94,7 @@ func (m mutationResolver) EditAccessKey(ctx context.Context, in input.EditAccess
 	}
 	limited := in.IsDocumentsOnly.Value()
 	if limited != nil && !*limited {
-		if err := unlimited(ctx); err != nil {
+		if err := m.mayLift(ctx, scope, in.AccessKeyID); err != nil {
 			return nil, err
 		}
 	}
@@ -103,6 +103,22 @@ func (m mutationResolver) EditAccessKey(ctx context.Context, in input.EditAccess
 		return nil, err
 	}
 	return &model.EditAccessKeyPayload{AccessKey: key}, nil
+}
+
+// mayLift refuses callers who may not do all that a key may do without its limit.
+func (m mutationResolver) mayLift(ctx context.Context, scope domain.Scope, accessKeyID string) error {
+	if err := unlimited(ctx); err != nil {
+		return err
+	}
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := m.Access.FindKeys(ctx, scope, []string{accessKeyID})
+	if key := found[accessKeyID]; err == nil && key != nil {
+		err = caller.Need(key.Scopes...)
+	}
+	return err
 }
 
 // unlimited refuses callers that are limited to trusted documents what would give them more.
@@ -188,6 +204,9 @@ func callerOf(ctx context.Context, email string) (*domain.Caller, string, error)
 func (m mutationResolver) InviteUser(ctx context.Context, in input.InviteUserInput) (*model.InviteUserPayload, error) {
 	caller, email, err := callerOf(ctx, in.UserEmail)
 	if err != nil {
+		return nil, err
+	}
+	if err := unlimited(ctx); err != nil {
 		return nil, err
 	}
 	made, err := m.Accounts.Invite(ctx, caller, email)

@@ -69,6 +69,18 @@ CROSS JOIN LATERAL unnest(string_to_array(l.groups, ',')::bigint[]) AS wanted(gr
 WHERE u.company_id = $1
 ON CONFLICT DO NOTHING`
 
+// Who invited a user had the permissions that the user had then: a change of these, of the
+// groups or of whether the user is disabled ends the invitation with its links. Its mail is
+// not sent without it.
+const (
+	endInvitationsOf = `
+DELETE FROM user_invitations i USING users u
+WHERE i.company_id = $1 AND u.company_id = $1 AND u.user_id = i.user_id AND u.email = ANY($2)`
+	endInvitedLinksOf = `
+DELETE FROM login_links l USING users u
+WHERE l.company_id = $1 AND u.company_id = $1 AND u.user_id = l.user_id AND l.invited AND u.email = ANY($2)`
+)
+
 // StoreUsers writes accounts in a transaction under the lock of the company, but for
 // the audit log. It returns the verdicts by address in lower case: those that are
 // no outcome are for refuseUser.
@@ -112,6 +124,15 @@ func writeUserLines(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, lines 
 	}
 	for _, statement := range []string{detachUsers, attachUsers} {
 		if _, err := tx.ExecContext(ctx, statement, scope.Company, emails, groups); err != nil {
+			return err
+		}
+	}
+	changed := slices.DeleteFunc(slices.Clone(emails), func(email string) bool { return verdicts[email] != "updated" })
+	if len(changed) == 0 {
+		return nil
+	}
+	for _, statement := range []string{endInvitationsOf, endInvitedLinksOf} {
+		if _, err := tx.ExecContext(ctx, statement, scope.Company, changed); err != nil {
 			return err
 		}
 	}

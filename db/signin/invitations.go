@@ -34,6 +34,9 @@ func (s *Store) changing(ctx context.Context, caller *domain.Caller, email strin
 		if err != nil {
 			return err
 		}
+		if _, err := pg.Returned(ctx, tx, lockUser, caller.Scope.Company, user.UserID); err != nil {
+			return err
+		}
 		entry, err := do(tx, user)
 		if err != nil {
 			return err

@@ -128,7 +128,7 @@ func deadLink(company domain.CompanyID) *signin.Refusal {
 }
 
 // lockUser lets one link of a user be used at a time: each ends the others of its
-// invitation.
+// invitation. Who ends links and invitations takes it first, too.
 const lockUser = `SELECT 1 FROM users WHERE company_id = $1 AND user_id = $2 FOR NO KEY UPDATE`
 
 const useLink = `DELETE FROM login_links WHERE company_id = $1 AND link_hash = $2 RETURNING 1`
@@ -161,6 +161,8 @@ func (s *Store) ByLink(ctx context.Context, from domain.Origin, code domain.Secr
 }
 
 const (
+	// lockUsers waits for links that are being used, see lockUser.
+	lockUsers   = `SELECT 1 FROM users WHERE company_id = $1 AND ($2 = '' OR email = $2) ORDER BY user_id FOR NO KEY UPDATE`
 	ofUserOrAll = `company_id = $1 AND ($2 = '' OR user_id IN (SELECT user_id FROM users WHERE company_id = $1 AND email = $2))`
 	// endInvitations goes before endLinks, see endInvitation.
 	endInvitations = `DELETE FROM user_invitations WHERE ` + ofUserOrAll
@@ -170,7 +172,7 @@ const (
 // endLinksOf ends the links of the company, or of one of its users, so that nobody
 // signs in again by a link of before.
 func endLinksOf(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, email string) error {
-	for _, statement := range []string{endInvitations, endLinks} {
+	for _, statement := range []string{lockUsers, endInvitations, endLinks} {
 		if _, err := tx.ExecContext(ctx, statement, company, ascii.Lower(email)); err != nil {
 			return err
 		}

@@ -58,14 +58,14 @@ func (s *Store) EndAll(ctx context.Context, scope domain.Scope, email, id string
 }
 
 func (s *Store) endIn(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, email, id string) (int, error) {
-	var emails []string
-	if err := tx.SelectContext(ctx, &emails, endSessions, scope.Company, s.Now(), ascii.Lower(email), id); err != nil {
-		return 0, err
-	}
-	if id == "" {
+	if id == "" { // first, since a link that is being used begins a session
 		if err := endLinksOf(ctx, tx, scope.Company, email); err != nil {
 			return 0, err
 		}
+	}
+	var emails []string
+	if err := tx.SelectContext(ctx, &emails, endSessions, scope.Company, s.Now(), ascii.Lower(email), id); err != nil {
+		return 0, err
 	}
 	return len(emails), recordEnds(ctx, tx, scope, emails, id)
 }

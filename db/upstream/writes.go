@@ -13,10 +13,12 @@ import (
 )
 
 const (
+	// waitingWrites are in any order: one that fails as if all did must not be tried first
+	// each time.
 	waitingWrites = `
 SELECT w.physical_id, w.tag_name, w.nickname, w.is_attached, w.version FROM upstream_writes w
 WHERE w.company_id = $1 AND w.upstream_id = $2 AND w.sent_at IS NULL AND w.refused_at IS NULL
-ORDER BY w.physical_id, w.tag_name
+ORDER BY random()
 LIMIT $3`
 	// noteSent and noteRefused leave an edit alone that was made since.
 	noteSent    = `UPDATE upstream_writes SET sent_at = $6 WHERE company_id = $1 AND upstream_id = $2 AND physical_id = $3 AND tag_name = $4 AND version = $5`

@@ -1,6 +1,7 @@
 package upstream_test
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"testing"
@@ -103,6 +104,9 @@ func TestEditsAreSentOnceEach(t *testing.T) {
 	}
 	waiting, err := w.Writes(ctx, job, 100)
 	w.must(err)
+	slices.SortFunc(waiting, func(a, b *upstream.Write) int {
+		return cmp.Or(cmp.Compare(a.PhysicalID, b.PhysicalID), cmp.Compare(a.TagName, b.TagName))
+	})
 	want := []upstream.Write{
 		{PhysicalID: w.ids[0], Nickname: "last", Version: 2}, {PhysicalID: w.ids[0], TagName: "attached", IsAttached: true, Version: 1},
 		{PhysicalID: w.ids[0], TagName: "imported", IsAttached: true, Version: 1}, {PhysicalID: w.ids[1], Nickname: "imported", Version: 1},

@@ -20,6 +20,9 @@ const (
 	mostBytes = 16 << 20
 	// overhead is what a text takes beside its bytes.
 	overhead = 256
+	// atOnce bounds the look-ups at a time, so that ids which nobody has, of which none is
+	// remembered, leave the connections of the database to others.
+	atOnce = 4
 )
 
 // Text returns the text of a document that a company may run; "" for none.
@@ -34,6 +37,7 @@ type Library struct {
 	most int
 
 	lookUps flight.Group[key, struct{}, string]
+	turns   chan struct{}
 	mu      sync.RWMutex
 	bytes   int
 	known   map[key]remembered
@@ -51,7 +55,7 @@ type remembered struct {
 
 // NewLibrary returns the documents of a store.
 func NewLibrary(text Text, now func() time.Time) *Library {
-	l := &Library{text: text, now: now, most: mostBytes, known: map[key]remembered{}}
+	l := &Library{text: text, now: now, most: mostBytes, turns: make(chan struct{}, atOnce), known: map[key]remembered{}}
 	l.lookUps.Run = l.lookUp
 	return l
 }
@@ -92,12 +96,25 @@ func (l *Library) lookUp(ctx context.Context, of key, calls []struct{}) []flight
 	text, ok := l.believed(of)
 	var err error
 	if !ok {
-		asked := l.now()
-		if text, err = l.text(ctx, of.company, of.id); err == nil {
-			l.remember(of, text, asked)
-		}
+		text, err = l.ask(ctx, of)
 	}
 	return flight.Same(len(calls), text, err)
+}
+
+// ask asks the store for a text, in turn.
+func (l *Library) ask(ctx context.Context, of key) (string, error) {
+	select {
+	case l.turns <- struct{}{}:
+		defer func() { <-l.turns }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	asked := l.now()
+	text, err := l.text(ctx, of.company, of.id)
+	if err == nil {
+		l.remember(of, text, asked)
+	}
+	return text, err
 }
 
 func (l *Library) remember(of key, text string, asked time.Time) {

@@ -185,8 +185,9 @@ func TestALimitedKeyMakesLimitedKeysOnly(t *testing.T) {
 	if got := run(create, `"userEmail":"own-admin@acme.example","scope":{"all":true}`); !strings.Contains(got, `"isDocumentsOnly":true`) {
 		t.Error(got)
 	}
+	invite := l.trust(own.company, `mutation Invite($input: InviteUserInput!) { inviteUser(input: $input) { linkCode } }`)
 	later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	for _, got := range []string{run(edit, `"accessKeyId":"`+l.key+`","isDocumentsOnly":false`), run(rotate, `"accessKeyId":"`+free.AccessKeyID+`","oldEndsAt":"`+later+`"`)} {
+	for _, got := range []string{run(invite, `"userEmail":"own-admin@acme.example"`), run(edit, `"accessKeyId":"`+l.key+`","isDocumentsOnly":false`), run(rotate, `"accessKeyId":"`+free.AccessKeyID+`","oldEndsAt":"`+later+`"`)} {
 		if !strings.Contains(got, `"FORBIDDEN"`) {
 			t.Error(got)
 		}
@@ -214,5 +215,45 @@ func TestAKeyIsLimitedAndFreedWhileItsTokensLive(t *testing.T) {
 				t.Fatalf("the limit does not become %v", limit)
 			}
 		}
+	}
+}
+
+// A session that begins by a limited key, or by a token of one, is limited as well.
+func TestASessionOfALimitedKeyIsLimited(t *testing.T) {
+	t.Parallel()
+	l := newLimited(t)
+	own := l.trust(own.company, "query Own { viewer { email } }")
+	begun := httptest.NewRecorder()
+	l.handler.ServeHTTP(begun, fromPage(http.MethodPost, "/session", `{"token":"`+l.token+`"}`))
+	if begun.Code != http.StatusOK || len(begun.Result().Cookies()) != 1 {
+		t.Fatalf("%d %s", begun.Code, begun.Body)
+	}
+	for payload, want := range map[string]string{
+		`{"documentId":"` + own + `"}`:     `"email":"own-admin@acme.example"`,
+		`{"query":"{ company { name } }"}`: "DOCUMENT_REQUIRED",
+		`{"query":"mutation { createAccessKey(input: {userEmail: \"own-admin@acme.example\", scope: {all: true}}) { secret } }"}`: "DOCUMENT_REQUIRED",
+	} {
+		r := fromPage(http.MethodPost, "/graphql", payload)
+		r.AddCookie(begun.Result().Cookies()[0])
+		answer := httptest.NewRecorder()
+		if l.handler.ServeHTTP(answer, r); !strings.Contains(answer.Body.String(), want) {
+			t.Errorf("%s: %s", payload, answer.Body)
+		}
+	}
+}
+
+// Who may make keys, and less than a key may do without its limit, does not lift that.
+func TestTheLimitOfAKeyIsLiftedByThoseWhoMayDoWhatItMay(t *testing.T) {
+	t.Parallel()
+	l := newLimited(t)
+	lift := func(token string) string {
+		return string(l.query(t, token, `mutation { editAccessKey(input: {accessKeyId: "`+l.key+`", isDocumentsOnly: false}) { accessKey { isDocumentsOnly } } }`, nil).body)
+	}
+	keeper := l.tokenOf(t, []domain.Permission{domain.ManageAccessKeys})
+	if got := lift(keeper); !strings.Contains(got, `"FORBIDDEN"`) {
+		t.Error(got)
+	}
+	if got := lift(l.tokens["own-admin@acme.example"]); !strings.Contains(got, `"isDocumentsOnly":false`) {
+		t.Error(got)
 	}
 }

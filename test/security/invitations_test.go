@@ -177,3 +177,57 @@ func TestAMailedInvitationHasALinkForEachAttempt(t *testing.T) {
 		t.Error(answer)
 	}
 }
+
+// Who invites sees what the user may do then. A link does not outlive a change of that.
+func TestAChangeOfItsUserEndsAnInvitation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const email = "colleague@acme.example"
+	w.makeUser(t, "own-admin@acme.example", email)
+	for _, change := range []string{"permissions: [VIEW_SUBSCRIBER, MANAGE_ACCESS_KEYS]", "isDisabled: true"} {
+		code, said := w.invite(t, email)
+		if code == "" {
+			t.Fatal(said)
+		}
+		if got := w.admin(t, `editUser(input: {userEmail: "`+email+`", `+change+`}) { user { email invitation { invitedAt } } }`); !strings.Contains(got, `"invitation":null`) {
+			t.Errorf("%s: %s", change, got)
+		}
+		w.admin(t, `editUser(input: {userEmail: "`+email+`", isDisabled: false}) { user { email } }`)
+		if a := w.sendLink("/session", code); a.Code != http.StatusForbidden {
+			t.Errorf("%s: %d %s", change, a.Code, a.Body)
+		}
+	}
+}
+
+// A link that is used while its invitation ends is either in time or refused.
+func TestALinkIsUsedWhileItsInvitationEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const email = "colleague@acme.example"
+	w.makeUser(t, "own-admin@acme.example", email)
+	for _, end := range []string{
+		`withdrawInvitation(input: {userEmail: "` + email + `"}) { user { email } }`, `inviteUser(input: {userEmail: "` + email + `"}) { isMailed }`,
+		`endUserSessions(input: {userEmail: "` + email + `"}) { ended }`,
+	} {
+		code, said := w.invite(t, email)
+		if code == "" {
+			t.Fatal(said)
+		}
+		held := w.pool.MustBeginTx(t.Context(), nil)
+		held.MustExec(`SELECT 1 FROM user_invitations FOR UPDATE`)
+		ended, used := make(chan string), make(chan int)
+		go func() { ended <- w.admin(t, end) }()
+		time.Sleep(200 * time.Millisecond)
+		go func() { used <- w.sendLink("/session", code).Code }()
+		time.Sleep(200 * time.Millisecond)
+		if err := held.Commit(); err != nil {
+			t.Error(err)
+		}
+		if got := <-ended; strings.Contains(got, `"errors"`) {
+			t.Errorf("%s: %s", end, got)
+		}
+		if status := <-used; status != http.StatusForbidden && status != http.StatusOK {
+			t.Errorf("%s: the link is answered by %d", end, status)
+		}
+	}
+}
