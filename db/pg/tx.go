@@ -2,6 +2,7 @@ package pg
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"io"
@@ -28,9 +29,18 @@ func InTx(ctx context.Context, pool *sqlx.DB, do func(tx *sqlx.Tx) error) error 
 		if sessionEnded(err) {
 			err = &rolledBack{err}
 		}
-		return Translate(err)
+		return Translate(ended(ctx, err))
 	}
-	return Translate(tx.Commit())
+	return Translate(ended(ctx, tx.Commit()))
+}
+
+// ended returns the error of a context that has ended: the transaction is rolled back with
+// it, and says no more than that it is over.
+func ended(ctx context.Context, err error) error {
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // sessionEnded reports that the server closed the connection. A read that timed out is

@@ -1,6 +1,8 @@
 package pg_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -105,4 +107,30 @@ func TestTimeoutsThatSessionsLackAreNamed(t *testing.T) {
 func isUnavailable(err error) bool {
 	public, ok := domain.AsError(err)
 	return ok && public.Kind == domain.KindUnavailable
+}
+
+// A context that ends within a transaction is what its error says.
+func TestATransactionEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	pool := counted(t, pg.Options{})
+	for name, work := range map[string]func(tx *sqlx.Tx, stop context.CancelFunc) error{
+		"before a statement": func(tx *sqlx.Tx, stop context.CancelFunc) error {
+			stop()
+			time.Sleep(50 * time.Millisecond) // it is rolled back meanwhile
+			_, err := tx.Exec(`SELECT 1`)
+			return err
+		},
+		"before the end": func(_ *sqlx.Tx, stop context.CancelFunc) error {
+			stop()
+			time.Sleep(50 * time.Millisecond)
+			return nil
+		},
+	} {
+		ctx, stop := context.WithCancel(t.Context())
+		err := pg.InTx(ctx, pool, func(tx *sqlx.Tx) error { return work(tx, stop) })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		stop()
+	}
 }

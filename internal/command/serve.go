@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -92,7 +93,7 @@ func (s *Serve) Run(ctx context.Context, env *Env) error {
 
 // stopped reports whether an error says no more than that the work was to stop.
 func stopped(err error) bool {
-	return errors.Is(err, context.Canceled) || pq.As(err, pqerror.QueryCanceled) != nil
+	return errors.Is(err, context.Canceled) || errors.Is(err, sql.ErrTxDone) || pq.As(err, pqerror.QueryCanceled) != nil
 }
 
 // run serves until ctx ends.
