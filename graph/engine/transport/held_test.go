@@ -73,7 +73,7 @@ func TestLargeBodiesAreRefusedWhereThereIsNoRoomAndSmallOnesAreNot(t *testing.T)
 func TestRoomIsGivenBackWithTheMessage(t *testing.T) {
 	b := newBench(t, func(c *transport.Config) {
 		c.Timing = transport.DefaultTiming()
-		c.Timing.Message = time.Second // that of the large messages, too, on a busy machine
+		c.Timing.Message = time.Second // large messages take a part of it on a busy machine
 	})
 	most, release := filled(t)
 	release()
