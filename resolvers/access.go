@@ -94,7 +94,10 @@ func (m mutationResolver) EditAccessKey(ctx context.Context, in input.EditAccess
 	}
 	limited := in.IsDocumentsOnly.Value()
 	if limited != nil && !*limited {
-		if err := m.mayLift(ctx, scope, in.AccessKeyID); err != nil {
+		if err := unlimited(ctx); err != nil {
+			return nil, err
+		}
+		if err := m.checkRights(ctx, scope, in.AccessKeyID); err != nil {
 			return nil, err
 		}
 	}
@@ -105,20 +108,22 @@ func (m mutationResolver) EditAccessKey(ctx context.Context, in input.EditAccess
 	return &model.EditAccessKeyPayload{AccessKey: key}, nil
 }
 
-// mayLift refuses callers who may not do all that a key may do without its limit.
-func (m mutationResolver) mayLift(ctx context.Context, scope domain.Scope, accessKeyID string) error {
-	if err := unlimited(ctx); err != nil {
-		return err
-	}
+// checkRights refuses callers who may not do all that a key may do. A key that is not there
+// is for the store to refuse.
+func (m mutationResolver) checkRights(ctx context.Context, scope domain.Scope, accessKeyID string) error {
 	caller, err := domain.CallerOf(ctx)
 	if err != nil {
 		return err
 	}
 	found, err := m.Access.FindKeys(ctx, scope, []string{accessKeyID})
-	if key := found[accessKeyID]; err == nil && key != nil {
-		err = caller.Need(key.Scopes...)
+	key := found[accessKeyID]
+	if err != nil || key == nil {
+		return err
 	}
-	return err
+	if err := caller.Need(key.Scopes...); err != nil || key.DocumentsOnly {
+		return err
+	}
+	return unlimited(ctx)
 }
 
 // unlimited refuses callers that are limited to trusted documents what would give them more.
@@ -139,23 +144,8 @@ func (m mutationResolver) RotateAccessKey(ctx context.Context, in input.RotateAc
 	if err != nil {
 		return nil, err
 	}
-	caller, err := domain.CallerOf(ctx)
-	if err != nil {
+	if err := m.checkRights(ctx, scope, in.AccessKeyID); err != nil {
 		return nil, err
-	}
-	found, err := m.Access.FindKeys(ctx, scope, []string{in.AccessKeyID})
-	if err != nil {
-		return nil, err
-	}
-	if key := found[in.AccessKeyID]; key != nil {
-		if err := caller.Need(key.Scopes...); err != nil {
-			return nil, err
-		}
-		if !key.DocumentsOnly {
-			if err := unlimited(ctx); err != nil {
-				return nil, err
-			}
-		}
 	}
 	old, made, secret, err := m.Access.RotateKey(ctx, scope, in.AccessKeyID, domain.KeyRotation{OldEndsAt: in.OldEndsAt, Lifetime: lifetime})
 	if err != nil {

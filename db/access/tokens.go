@@ -138,9 +138,13 @@ func (a *Store) EndToken(ctx context.Context, from domain.Origin, token domain.S
 	})
 }
 
+// CallerColumns are what a CallerRow has of the user, the key and the company, whatever the
+// credential is: a right or limit of a key that stands here holds for sessions as well.
+const CallerColumns = `u.user_id, u.email, u.permissions, k.scopes AS key_scopes, COALESCE(k.is_documents_only, false) AS documents_only,
+       c.company_id, c.external_id, c.name, c.billing_day, c.time_zone, c.country_code`
+
 const authenticate = `
-SELECT u.user_id, u.email, u.permissions, t.scopes, k.scopes AS key_scopes, COALESCE(k.is_documents_only, false) AS documents_only, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id, t.of_program,
-       c.company_id, c.external_id, c.name, c.billing_day, c.time_zone, c.country_code,
+SELECT ` + CallerColumns + `, t.scopes, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id, t.of_program,
        visible.groups, visible.masked
 FROM access_tokens t
 JOIN users u ON u.company_id = t.company_id AND u.user_id = t.user_id

@@ -69,18 +69,6 @@ CROSS JOIN LATERAL unnest(string_to_array(l.groups, ',')::bigint[]) AS wanted(gr
 WHERE u.company_id = $1
 ON CONFLICT DO NOTHING`
 
-// Who invited a user had the permissions that the user had then: a change of these, of the
-// groups or of whether the user is disabled ends the invitation with its links. Its mail is
-// not sent without it.
-const (
-	endInvitationsOf = `
-DELETE FROM user_invitations i USING users u
-WHERE i.company_id = $1 AND u.company_id = $1 AND u.user_id = i.user_id AND u.email = ANY($2)`
-	endInvitedLinksOf = `
-DELETE FROM login_links l USING users u
-WHERE l.company_id = $1 AND u.company_id = $1 AND u.user_id = l.user_id AND l.invited AND u.email = ANY($2)`
-)
-
 // StoreUsers writes accounts in a transaction under the lock of the company, but for
 // the audit log. It returns the verdicts by address in lower case: those that are
 // no outcome are for refuseUser.
@@ -131,12 +119,26 @@ func writeUserLines(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, lines 
 	if len(changed) == 0 {
 		return nil
 	}
-	for _, statement := range []string{endInvitationsOf, endInvitedLinksOf} {
-		if _, err := tx.ExecContext(ctx, statement, scope.Company, changed); err != nil {
-			return err
-		}
+	// Who invited a user had the permissions that the user had then. A mail is not sent
+	// without its invitation.
+	_, err = EndInvitations(ctx, tx, scope.Company, pg.Pluck(changed, func(email string) int64 { return numbers[email].UserID }))
+	return err
+}
+
+const (
+	dropInvitations  = `DELETE FROM user_invitations WHERE company_id = $1 AND user_id = ANY($2) RETURNING mail_id`
+	dropInvitedLinks = `DELETE FROM login_links WHERE company_id = $1 AND user_id = ANY($2) AND invited`
+)
+
+// EndInvitations ends the invitations of users with their links, and returns the mails that
+// they are in; nil for one without. They go first: who sends the mail locks one to make a link.
+func EndInvitations(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, users pq.Int64Array) ([]*string, error) {
+	mails, err := pg.SelectValues[*string](ctx, tx, dropInvitations, company, users)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	_, err = tx.ExecContext(ctx, dropInvitedLinks, company, users)
+	return mails, err
 }
 
 // StoreUser writes a checked account in a transaction under the lock of the company,

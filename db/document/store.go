@@ -139,9 +139,11 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, text string) (ad
 		DocumentID: document.IDOf(text), Name: checked.Name, Kind: checked.Kind, Text: text, Cost: int64(checked.Cost),
 		CreatedBy: author(scope), CreatedAt: pg.Moment(s.Now()),
 	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		added, isNew, err = s.insert(ctx, tx, scope, made)
-		return err
+	err = audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		if added, isNew, err = s.insert(ctx, tx, scope, made); err != nil || !isNew {
+			return nil, err
+		}
+		return entryOf(domain.AuditDocumentCreate, made, domain.Became("name", made.Name), domain.Became("kind", string(made.Kind))), nil
 	})
 	return added, isNew, err
 }
@@ -176,14 +178,11 @@ func (s *Store) insert(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, mad
 		return nil, false, domain.Invalid("text", "there are %d documents already: remove some that no client sends", s.Most)
 	}
 	_, err = pg.Affected(ctx, tx, insertDocument, scope.Company, made.DocumentID, made.Name, made.Kind, made.Text, made.Cost, made.CreatedBy, made.CreatedAt)
-	if err != nil {
-		return nil, false, err
-	}
-	return made, true, record(ctx, tx, scope, domain.AuditDocumentCreate, made, domain.Became("name", made.Name), domain.Became("kind", string(made.Kind)))
+	return made, true, err
 }
 
-func record(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action string, of *document.Document, changes ...domain.AuditChange) error {
-	return audit.Record(ctx, tx, scope, domain.AuditEntry{Action: action, SubjectType: "TrustedDocument", SubjectID: of.DocumentID, Changes: changes})
+func entryOf(action string, of *document.Document, changes ...domain.AuditChange) *domain.AuditEntry {
+	return &domain.AuditEntry{Action: action, SubjectType: "TrustedDocument", SubjectID: of.DocumentID, Changes: changes}
 }
 
 // author names who acts.
@@ -201,14 +200,14 @@ func (s *Store) Remove(ctx context.Context, scope domain.Scope, id string) (remo
 	if err := wholeOnly(scope); err != nil {
 		return nil, err
 	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	err = audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		if removed, err = pg.GetOne[document.Document](ctx, tx, noDocument(id), documentByID+` FOR UPDATE`, scope.Company, id); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := pg.Affected(ctx, tx, removeDocument, scope.Company, id); err != nil {
-			return err
+			return nil, err
 		}
-		return record(ctx, tx, scope, domain.AuditDocumentDelete, removed, domain.Was("name", removed.Name))
+		return entryOf(domain.AuditDocumentDelete, removed, domain.Was("name", removed.Name)), nil
 	})
 	return removed, err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/access"
-	"simgraph/db/companies"
+	"simgraph/db/audit"
 	"simgraph/db/credential"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -26,25 +26,20 @@ func (s *Store) changing(ctx context.Context, caller *domain.Caller, email strin
 		return nil, err
 	}
 	var after *domain.User
-	err := pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := companies.Lock(ctx, tx, caller.Scope.Company); err != nil {
-			return err
-		}
+	err := audit.ChangeLocked(ctx, s.pool, caller.Scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		user, err := changeable(ctx, tx, caller, email)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := pg.Returned(ctx, tx, lockUser, caller.Scope.Company, user.UserID); err != nil {
-			return err
+			return nil, err
 		}
 		entry, err := do(tx, user)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if after, err = access.CompanyUser(ctx, tx, caller.Scope, email); err != nil {
-			return err
-		}
-		return record(ctx, tx, caller.Scope, entry)
+		after, err = access.CompanyUser(ctx, tx, caller.Scope, email)
+		return entry, err
 	})
 	return after, err
 }
@@ -155,20 +150,12 @@ func withdrawn(user *domain.User) *domain.AuditEntry {
 	}}
 }
 
-const (
-	dropInvitation   = `DELETE FROM user_invitations WHERE company_id = $1 AND user_id = $2 RETURNING mail_id`
-	dropInvitedLinks = `DELETE FROM login_links WHERE company_id = $1 AND user_id = $2 AND invited`
-	cancelInvitation = `UPDATE mails SET state = 'cancelled', finished_at = $3 WHERE company_id = $1 AND mail_id = ANY($2::uuid[]) AND state = 'queued'`
-)
+const cancelInvitation = `UPDATE mails SET state = 'cancelled', finished_at = $3 WHERE company_id = $1 AND mail_id = ANY($2::uuid[]) AND state = 'queued'`
 
-// endInvitation ends the invitation of a user with its mail and its links. It goes first:
-// who sends the mail locks it to make a link.
+// endInvitation ends the invitation of a user with its mail and its links.
 func endInvitation(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, userID int64, now time.Time) error {
-	mails, err := pg.SelectValues[*string](ctx, tx, dropInvitation, company, userID)
+	mails, err := access.EndInvitations(ctx, tx, company, pq.Int64Array{userID})
 	if err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, dropInvitedLinks, company, userID); err != nil {
 		return err
 	}
 	for _, mail := range mails {

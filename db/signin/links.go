@@ -164,7 +164,7 @@ const (
 	// lockUsers waits for links that are being used, see lockUser.
 	lockUsers   = `SELECT 1 FROM users WHERE company_id = $1 AND ($2 = '' OR email = $2) ORDER BY user_id FOR NO KEY UPDATE`
 	ofUserOrAll = `company_id = $1 AND ($2 = '' OR user_id IN (SELECT user_id FROM users WHERE company_id = $1 AND email = $2))`
-	// endInvitations goes before endLinks, see endInvitation.
+	// endInvitations goes before endLinks, see access.EndInvitations.
 	endInvitations = `DELETE FROM user_invitations WHERE ` + ofUserOrAll
 	endLinks       = `DELETE FROM login_links WHERE ` + ofUserOrAll
 )

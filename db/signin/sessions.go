@@ -226,8 +226,7 @@ func earlier(a, b time.Time) time.Time {
 }
 
 const authenticateSession = `
-SELECT u.user_id, u.email, u.permissions, COALESCE(s.scopes, u.permissions) AS scopes, k.scopes AS key_scopes, COALESCE(k.is_documents_only, false) AS documents_only, s.expires_at,
-       COALESCE(s.access_key_id, '') AS access_key_id, c.company_id, c.external_id, c.name, c.billing_day, c.time_zone, c.country_code,
+SELECT ` + access.CallerColumns + `, COALESCE(s.scopes, u.permissions) AS scopes, s.expires_at, COALESCE(s.access_key_id, '') AS access_key_id,
        array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.group_id IS NOT NULL) AS groups,
        array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.hide_tariff_details) AS masked
 FROM web_sessions s

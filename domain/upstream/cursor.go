@@ -81,7 +81,7 @@ type Write struct {
 	Nickname string
 	// IsAttached is whether the subscriber gets the tag, or loses it.
 	IsAttached bool
-	// Version tells the edit from a later one of the same.
+	// Version rises with each later edit of the same nickname or tag.
 	Version int64
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -128,16 +127,12 @@ func checkedManifest(env *Env, name string) ([]trusted.Listed, error) {
 	return all, nil
 }
 
-func readManifest(env *Env, name string) (data []byte, err error) {
-	in := env.Stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = file.Close() }()
-		in = file
+func readManifest(env *Env, name string) ([]byte, error) {
+	in, err := env.input(name)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { _ = in.Close() }()
 	return io.ReadAll(io.LimitReader(in, trusted.MaxManifest+1))
 }
 

@@ -97,20 +97,28 @@ func (i *Import) Run(ctx context.Context, env *Env) error {
 	return nil
 }
 
+// input opens a file; "-" is the standard input.
+func (e *Env) input(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(e.Stdin), nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
 func (i *Import) load(ctx context.Context, env *Env, pool *sqlx.DB, name string) (bundle.Counts, error) {
 	bytes, err := size(name)
 	if err != nil {
 		return nil, err
 	}
-	in := env.Stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = file.Close() }()
-		in = file
+	in, err := env.input(name)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { _ = in.Close() }()
 	progress := env.newProgress("import "+name, bytes)
 	defer progress.clear()
 	return stores(pool, env.Log).Import(ctx, i.reader(name, in), bundle.Options{

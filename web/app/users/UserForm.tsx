@@ -41,7 +41,7 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
   const [email, setEmail] = useState('');
   const [permissions, setPermissions] = useState<ReadonlySet<string>>(new Set(of?.permissions));
   const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(attached.map(({ groupId }) => groupId)));
-  // Nothing is chosen for a new user: whoever invites says what the person sees.
+  // The form has no default for what a new user sees.
   const [all, setAll] = useState<boolean | null>(of === null ? null : of.groups?.nodes.length === 0);
   const [asking, setAsking] = useState(true);
   const [isStored, setStored] = useState(false);
