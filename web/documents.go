@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"html"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,7 +59,8 @@ func documents() (map[string]*file, error) {
 	}
 	files := map[string]*file{}
 	sections := []handbook.Section{}
-	for name, page := range book.Pages {
+	for _, name := range slices.Sorted(maps.Keys(book.Pages)) { // all instances give the same tag
+		page := book.Pages[name]
 		sections = append(sections, page.Sections...)
 		if files[handbook.Root+name], err = pack(name+".html", framed(frame, book, page)); err != nil {
 			return nil, err

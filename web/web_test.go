@@ -159,3 +159,13 @@ func ask(handler http.Handler, method, encodings string) *httptest.ResponseRecor
 	handler.ServeHTTP(w, r)
 	return w
 }
+
+// Instances, and a server that starts again, give the same tags: caches stay valid.
+func TestTagsAreThoseOfTheContent(t *testing.T) {
+	first, second := files(t), files(t)
+	for path := range first {
+		if a, b := ask(first[path], http.MethodGet, "gzip").Header().Get("Etag"), ask(second[path], http.MethodGet, "gzip").Header().Get("Etag"); a != b || a == "" {
+			t.Errorf("%s has the tags %s and %s", path, a, b)
+		}
+	}
+}
