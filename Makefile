@@ -80,10 +80,10 @@ $(GOVULNCHECK):
 generate: ## Write graph/generated anew from graph/schema.
 	go run ./graph/plan/generator
 
-check-generated: ## Fail when graph/generated is stale.
+check-generated: ## Fail when graph/generated or what is derived in graph/schema is stale.
 	go run ./graph/plan/generator
-	git diff --exit-code -- graph/generated
-	@test -z "$$(git status --porcelain -- graph/generated)" || { git status --short -- graph/generated; exit 1; }
+	git diff --exit-code -- graph
+	@test -z "$$(git status --porcelain -- graph)" || { git status --short -- graph; exit 1; }
 
 web: ## Build the page for people anew into web/dist; Node is needed.
 	cd web && npm ci --no-audit --no-fund --ignore-scripts --silent && npm run --silent check && npm run --silent build

@@ -10,7 +10,6 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"simgraph/domain"
-	"simgraph/graph/generated"
 )
 
 // Present makes the public form of an error of the domain: its kind is the
@@ -48,7 +47,7 @@ func inInput(ctx context.Context, place string) string {
 // nestedFields has, for each mutation, the paths of the fields that its input has in
 // objects alone, by their names. What stands in lists has a place of its own.
 var nestedFields = sync.OnceValue(func() map[string]map[string]string {
-	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	schema := schemaOnly()
 	all := map[string]map[string]string{}
 	for _, mutation := range schema.Mutation.Fields {
 		if input := mutation.Arguments.ForName("input"); input != nil {

@@ -229,11 +229,11 @@ func faultsOfConnection(schema *ast.Schema, field *ast.FieldDefinition) (faults 
 
 // needed are the permissions that a field requires.
 func needed(field *ast.FieldDefinition) (permissions []string) {
-	requires := field.Directives.ForName("requires")
-	if requires == nil || requires.Arguments.ForName("permissions") == nil {
+	guard := field.Directives.ForName("guard")
+	if guard == nil || guard.Arguments.ForName("permissions") == nil {
 		return nil
 	}
-	for _, child := range requires.Arguments.ForName("permissions").Value.Children {
+	for _, child := range guard.Arguments.ForName("permissions").Value.Children {
 		permissions = append(permissions, child.Value.Raw)
 	}
 	return permissions

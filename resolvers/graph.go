@@ -71,12 +71,12 @@ func New(ports Ports, now func() time.Time) *Graph { return &Graph{Ports: ports,
 func (g *Graph) Schema() graphql.ExecutableSchema {
 	return schema{generated.NewExecutableSchema(generated.Config{
 		Resolvers:  g,
-		Directives: generated.DirectiveRoot{Requires: requires},
+		Directives: generated.DirectiveRoot{Guard: guard},
 	})}
 }
 
-// requires guards a field: see @requires in the schema.
-func requires(ctx context.Context, _ any, next graphql.Resolver, permissions []domain.Permission) (any, error) {
+// guard admits to a field: see @guard in the schema.
+func guard(ctx context.Context, _ any, next graphql.Resolver, permissions []domain.Permission) (any, error) {
 	if _, err := domain.CallerWith(ctx, permissions...); err != nil {
 		return nil, err
 	}

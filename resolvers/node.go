@@ -238,7 +238,7 @@ func (g *Graph) auditNodes(ctx context.Context, scope domain.Scope, ids []string
 	if err != nil {
 		return nil, err
 	}
-	slice, err := g.Audit.List(ctx, scope, domain.Listing{Filter: wanted, Page: domain.Page{Limit: domain.MaxLimit}})
+	slice, err := g.Audit.List(ctx, scope, domain.Listing{Filter: wanted, Page: domain.Page{Limit: len(sequences)}})
 	nodes := make(map[string]model.Node, len(slice.Items))
 	for _, entry := range slice.Items {
 		nodes[formatID(entry.Sequence)] = entry

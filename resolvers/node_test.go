@@ -23,9 +23,13 @@ func TestAnObjectThatMayNotBeSeenIsNotReadByItsID(t *testing.T) {
 		id := base64.RawURLEncoding.EncodeToString([]byte(kind + ":1"))
 		for _, lacking := range resolvers.NodePermissions(kind) {
 			s.caller = with(everything, slices.DeleteFunc(domain.AllPermissions(), func(p domain.Permission) bool { return p == lacking }))
-			for _, ask := range []string{`query ($id: ID!) {node(id: $id) {id}}`, `query ($id: ID!) {nodes(ids: [$id]) {id}}`} {
+			for ask, want := range map[string]string{
+				`query ($id: ID!) {node(id: $id) {id}}`:     "map[node:<nil>]",
+				`query ($id: ID!) {nodes(ids: [$id]) {id}}`: "map[nodes:[<nil>]]",
+				`query ($id: ID!) {_entities(representations: [{__typename: "` + kind + `", id: $id}]) {... on Node {id}}}`: "map[_entities:[<nil>]]",
+			} {
 				a := s.mustAsk(t, ask, "id", id)
-				if got := fmt.Sprint(a.Data); got != "map[node:<nil>]" && got != "map[nodes:[<nil>]]" || a.Statements != 0 {
+				if got := fmt.Sprint(a.Data); got != want || a.Statements != 0 {
 					t.Errorf("%s of a %s without %s: %s, %d statements", ask, kind, lacking, got, a.Statements)
 				}
 			}

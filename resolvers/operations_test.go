@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/graph/federation"
 )
 
 // author writes random valid queries over a whole schema. It has the schema
@@ -247,12 +249,24 @@ func (a *author) scalar(name, scalar string) (any, string) {
 		value = a.IntN(2) == 0
 	case "BigInt":
 		value = []any{"0", "1000", "-5"}[a.IntN(3)]
+	case "_Any":
+		return a.representation()
 	case "DateTime":
 		value = []any{"2026-11-19T00:00:00Z", "2026-11-20T06:00:00+02:00"}[a.IntN(2)]
 	default:
 		value = []any{"", "a", "2026-11-18", "2026-11-20", `isActive eq true`, "name desc", "\t\u00e9\"\\"}[a.IntN(7)]
 	}
 	return value, literalOf(value)
+}
+
+// representation names an object of any type by one of its keys.
+func (a *author) representation() (any, string) {
+	nodes := a.schema.GetPossibleTypes(a.schema.Types["Node"])
+	of := nodes[a.IntN(len(nodes))].Name
+	keys := federation.Keys(a.schema)[of]
+	key := keys[a.IntN(len(keys))]
+	value, literal := a.scalar(key.Field, key.Scalar)
+	return map[string]any{"__typename": of, key.Field: value}, fmt.Sprintf("{__typename: %q, %s: %s}", of, key.Field, literal)
 }
 
 func fits(value any, scalar string) bool {

@@ -32,7 +32,7 @@ func rootFields(schema *ast.Schema) map[string]ast.FieldList {
 }
 
 func required(field *ast.FieldDefinition) []string {
-	directive := field.Directives.ForName("requires")
+	directive := field.Directives.ForName("guard")
 	if directive == nil {
 		return nil
 	}
@@ -49,8 +49,8 @@ func TestEveryRootFieldIsGuarded(t *testing.T) {
 	t.Parallel()
 	for root, fields := range rootFields(schemaOf()) {
 		for _, field := range fields {
-			if field.Directives.ForName("requires") == nil {
-				t.Errorf("%s.%s lacks @requires", root, field.Name)
+			if field.Directives.ForName("guard") == nil {
+				t.Errorf("%s.%s lacks @guard", root, field.Name)
 			}
 		}
 	}

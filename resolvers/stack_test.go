@@ -141,6 +141,7 @@ type response struct {
 
 type fault struct {
 	Message    string         `json:"message"`
+	Path       []any          `json:"path"`
 	Extensions map[string]any `json:"extensions"`
 }
 

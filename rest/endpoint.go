@@ -172,7 +172,7 @@ func (e *endpoint) study(set ast.SelectionSet) {
 }
 
 func (e *endpoint) require(field *ast.FieldDefinition) {
-	directive := field.Directives.ForName("requires")
+	directive := field.Directives.ForName("guard")
 	if directive == nil {
 		return
 	}

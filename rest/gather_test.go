@@ -25,12 +25,12 @@ import (
 const gatherSchema = `
 scalar BigInt
 enum RuleType { SIM COMPANY }
-directive @requires(permissions: [String!]! = []) on FIELD_DEFINITION
-type Query { find(id: Int!, name: String!): Thing! @requires(permissions: [VIEW]) list(limit: Int, offset: Int, filter: String, from: String!): List! }
-type Mutation { edit(input: EditInput!): Thing! @requires(permissions: [VIEW, EDIT]) }
+directive @guard(permissions: [String!]! = []) on FIELD_DEFINITION
+type Query { find(id: Int!, name: String!): Thing! @guard(permissions: [VIEW]) list(limit: Int, offset: Int, filter: String, from: String!): List! }
+type Mutation { edit(input: EditInput!): Thing! @guard(permissions: [VIEW, EDIT]) }
 input EditInput { thingId: Int! rule: RuleType target: String size: BigInt note: String }
 type List { total: Int! items: [Thing!]! }
-type Thing { name: String! secret: String @requires(permissions: [SECRET]) }`
+type Thing { name: String! secret: String @guard(permissions: [SECRET]) }`
 
 const gatherOperations = `
 query List($limit: Int, $offset: Int, $filter: String, $from: String!) {

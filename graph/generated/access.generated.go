@@ -1182,11 +1182,11 @@ func (ec *executionContext) _User_groups(ctx context.Context, field graphql.Coll
 					var zeroVal *model.Connection[*domain.Group]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.Group]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -2236,7 +2236,7 @@ func (ec *executionContext) unmarshalInputWithdrawInvitationInput(ctx context.Co
 
 // region    **************************** object.gotpl ****************************
 
-var accessKeyImplementors = []string{"AccessKey", "Node"}
+var accessKeyImplementors = []string{"AccessKey", "Node", "_Entity"}
 
 func (ec *executionContext) _AccessKey(ctx context.Context, sel ast.SelectionSet, obj *domain.AccessKey) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, accessKeyImplementors)
@@ -2863,7 +2863,7 @@ func (ec *executionContext) _RotateAccessKeyPayload(ctx context.Context, sel ast
 	return out
 }
 
-var userImplementors = []string{"User", "Node"}
+var userImplementors = []string{"User", "Node", "_Entity"}
 
 func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj *domain.User) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, userImplementors)

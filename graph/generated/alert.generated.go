@@ -383,11 +383,11 @@ func (ec *executionContext) _AlertFiring_subscriber(ctx context.Context, field g
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -433,11 +433,11 @@ func (ec *executionContext) _AlertFiring_group(ctx context.Context, field graphq
 					var zeroVal *domain.Group
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1291,11 +1291,11 @@ func (ec *executionContext) _VolumeAlert_subscriber(ctx context.Context, field g
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1341,11 +1341,11 @@ func (ec *executionContext) _VolumeAlert_group(ctx context.Context, field graphq
 					var zeroVal *domain.Group
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1545,11 +1545,11 @@ func (ec *executionContext) _VolumeAlertState_subscriber(ctx context.Context, fi
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1595,11 +1595,11 @@ func (ec *executionContext) _VolumeAlertState_group(ctx context.Context, field g
 					var zeroVal *domain.Group
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -2703,7 +2703,7 @@ func (ec *executionContext) _EditAlertPayload(ctx context.Context, sel ast.Selec
 	return out
 }
 
-var volumeAlertImplementors = []string{"VolumeAlert", "Node", "Alert"}
+var volumeAlertImplementors = []string{"VolumeAlert", "Node", "Alert", "_Entity"}
 
 func (ec *executionContext) _VolumeAlert(ctx context.Context, sel ast.SelectionSet, obj *domain.VolumeAlert) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, volumeAlertImplementors)

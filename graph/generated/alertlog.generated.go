@@ -361,11 +361,11 @@ func (ec *executionContext) _VolumeLogEntry_alert(ctx context.Context, field gra
 					var zeroVal *domain.VolumeAlert
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.VolumeAlert
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -595,11 +595,11 @@ func (ec *executionContext) _VolumeLogEntry_subscriber(ctx context.Context, fiel
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -645,11 +645,11 @@ func (ec *executionContext) _VolumeLogEntry_group(ctx context.Context, field gra
 					var zeroVal *domain.Group
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -842,11 +842,11 @@ func (ec *executionContext) _VolumeLogEntry_silence(ctx context.Context, field g
 					var zeroVal *silence.Silence
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *silence.Silence
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -892,11 +892,11 @@ func (ec *executionContext) _VolumeLogEntry_deliveries(ctx context.Context, fiel
 					var zeroVal []*domain.AlertDelivery
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal []*domain.AlertDelivery
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1162,7 +1162,7 @@ func (ec *executionContext) _AlertLogList(ctx context.Context, sel ast.Selection
 	return out
 }
 
-var volumeLogEntryImplementors = []string{"VolumeLogEntry", "Node", "AlertLogEntry"}
+var volumeLogEntryImplementors = []string{"VolumeLogEntry", "Node", "AlertLogEntry", "_Entity"}
 
 func (ec *executionContext) _VolumeLogEntry(ctx context.Context, sel ast.SelectionSet, obj *domain.VolumeLogEntry) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, volumeLogEntryImplementors)

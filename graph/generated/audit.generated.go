@@ -808,7 +808,7 @@ func (ec *executionContext) _AuditEdge(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
-var auditEntryImplementors = []string{"AuditEntry", "Node"}
+var auditEntryImplementors = []string{"AuditEntry", "Node", "_Entity"}
 
 func (ec *executionContext) _AuditEntry(ctx context.Context, sel ast.SelectionSet, obj *domain.AuditEntry) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, auditEntryImplementors)

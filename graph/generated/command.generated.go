@@ -136,11 +136,11 @@ func (ec *executionContext) _Command_subscriber(ctx context.Context, field graph
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -278,11 +278,11 @@ func (ec *executionContext) _Command_operation(ctx context.Context, field graphq
 					var zeroVal *bulk.Operation
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *bulk.Operation
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1217,7 +1217,7 @@ func (ec *executionContext) _CancelCommandPayload(ctx context.Context, sel ast.S
 	return out
 }
 
-var commandImplementors = []string{"Command", "Node"}
+var commandImplementors = []string{"Command", "Node", "_Entity"}
 
 func (ec *executionContext) _Command(ctx context.Context, sel ast.SelectionSet, obj *carrier.Command) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, commandImplementors)

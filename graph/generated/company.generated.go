@@ -590,11 +590,11 @@ func (ec *executionContext) _Company_fleet(ctx context.Context, field graphql.Co
 					var zeroVal *domain.FleetCounts
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.FleetCounts
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -641,11 +641,11 @@ func (ec *executionContext) _Company_feedElements(ctx context.Context, field gra
 					var zeroVal *model.Connection[*model.FeedElement]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*model.FeedElement]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -703,11 +703,11 @@ func (ec *executionContext) _Company_feedRejects(ctx context.Context, field grap
 					var zeroVal *model.Connection[*domain.FeedReject]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.FeedReject]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -765,11 +765,11 @@ func (ec *executionContext) _Company_waitingUsage(ctx context.Context, field gra
 					var zeroVal *model.Connection[*domain.WaitingUsage]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.WaitingUsage]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -827,11 +827,11 @@ func (ec *executionContext) _Company_sessions(ctx context.Context, field graphql
 					var zeroVal *model.Connection[*model.Session]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*model.Session]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -889,11 +889,11 @@ func (ec *executionContext) _Company_usage(ctx context.Context, field graphql.Co
 					var zeroVal *model.Usage
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Usage
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -951,11 +951,11 @@ func (ec *executionContext) _Company_usageSources(ctx context.Context, field gra
 					var zeroVal *model.Connection[*domain.UsageSource]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.UsageSource]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1266,11 +1266,11 @@ func (ec *executionContext) _Viewer_groups(ctx context.Context, field graphql.Co
 					var zeroVal *model.Connection[*domain.Group]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.Group]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1374,7 +1374,7 @@ func (ec *executionContext) fieldContext_Viewer_company(_ context.Context, field
 
 // region    **************************** object.gotpl ****************************
 
-var companyImplementors = []string{"Company", "Node"}
+var companyImplementors = []string{"Company", "Node", "_Entity"}
 
 func (ec *executionContext) _Company(ctx context.Context, sel ast.SelectionSet, obj *domain.Company) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, companyImplementors)
@@ -1875,7 +1875,7 @@ func (ec *executionContext) _Period(ctx context.Context, sel ast.SelectionSet, o
 	return out
 }
 
-var viewerImplementors = []string{"Viewer", "Node"}
+var viewerImplementors = []string{"Viewer", "Node", "_Entity"}
 
 func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, obj *domain.Caller) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, viewerImplementors)

@@ -385,11 +385,11 @@ func (ec *executionContext) _ConditionAlert_subscriber(ctx context.Context, fiel
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -435,11 +435,11 @@ func (ec *executionContext) _ConditionAlert_group(ctx context.Context, field gra
 					var zeroVal *domain.Group
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -595,11 +595,11 @@ func (ec *executionContext) _ConditionAlertState_subscriber(ctx context.Context,
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -645,11 +645,11 @@ func (ec *executionContext) _ConditionAlertState_group(ctx context.Context, fiel
 					var zeroVal *domain.Group
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -980,11 +980,11 @@ func (ec *executionContext) _ConditionFiring_subscriber(ctx context.Context, fie
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1030,11 +1030,11 @@ func (ec *executionContext) _ConditionFiring_group(ctx context.Context, field gr
 					var zeroVal *domain.Group
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1195,11 +1195,11 @@ func (ec *executionContext) _ConditionLogEntry_alert(ctx context.Context, field 
 					var zeroVal *condition.Alert
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *condition.Alert
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1360,11 +1360,11 @@ func (ec *executionContext) _ConditionLogEntry_subscriber(ctx context.Context, f
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1410,11 +1410,11 @@ func (ec *executionContext) _ConditionLogEntry_group(ctx context.Context, field 
 					var zeroVal *domain.Group
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1759,11 +1759,11 @@ func (ec *executionContext) _ConditionLogEntry_silence(ctx context.Context, fiel
 					var zeroVal *silence.Silence
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *silence.Silence
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1809,11 +1809,11 @@ func (ec *executionContext) _ConditionLogEntry_deliveries(ctx context.Context, f
 					var zeroVal []*domain.AlertDelivery
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal []*domain.AlertDelivery
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -2346,7 +2346,7 @@ func (ec *executionContext) unmarshalInputEditConditionAlertInput(ctx context.Co
 
 // region    **************************** object.gotpl ****************************
 
-var conditionAlertImplementors = []string{"ConditionAlert", "Node", "Alert"}
+var conditionAlertImplementors = []string{"ConditionAlert", "Node", "Alert", "_Entity"}
 
 func (ec *executionContext) _ConditionAlert(ctx context.Context, sel ast.SelectionSet, obj *condition.Alert) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, conditionAlertImplementors)
@@ -3125,7 +3125,7 @@ func (ec *executionContext) _ConditionFiring(ctx context.Context, sel ast.Select
 	return out
 }
 
-var conditionLogEntryImplementors = []string{"ConditionLogEntry", "Node", "AlertLogEntry"}
+var conditionLogEntryImplementors = []string{"ConditionLogEntry", "Node", "AlertLogEntry", "_Entity"}
 
 func (ec *executionContext) _ConditionLogEntry(ctx context.Context, sel ast.SelectionSet, obj *condition.Entry) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, conditionLogEntryImplementors)

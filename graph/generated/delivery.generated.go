@@ -777,7 +777,7 @@ func (ec *executionContext) _Delivery(ctx context.Context, sel ast.SelectionSet,
 
 // region    **************************** object.gotpl ****************************
 
-var alertDeliveryImplementors = []string{"AlertDelivery", "Node", "Delivery"}
+var alertDeliveryImplementors = []string{"AlertDelivery", "Node", "Delivery", "_Entity"}
 
 func (ec *executionContext) _AlertDelivery(ctx context.Context, sel ast.SelectionSet, obj *domain.AlertDelivery) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, alertDeliveryImplementors)
@@ -1055,7 +1055,7 @@ func (ec *executionContext) _DeliveryEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
-var mailDeliveryImplementors = []string{"MailDelivery", "Node", "Delivery"}
+var mailDeliveryImplementors = []string{"MailDelivery", "Node", "Delivery", "_Entity"}
 
 func (ec *executionContext) _MailDelivery(ctx context.Context, sel ast.SelectionSet, obj *domain.Mail) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, mailDeliveryImplementors)

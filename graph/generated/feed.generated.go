@@ -229,11 +229,11 @@ func (ec *executionContext) _FeedElement_openSessions(ctx context.Context, field
 					var zeroVal *int32
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *int32
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -270,11 +270,11 @@ func (ec *executionContext) _FeedElement_incompleteSessions(ctx context.Context,
 					var zeroVal *int32
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *int32
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1285,7 +1285,7 @@ func (ec *executionContext) fieldContext_WaitingUsageEdge_node(_ context.Context
 
 // region    **************************** object.gotpl ****************************
 
-var feedElementImplementors = []string{"FeedElement", "Node"}
+var feedElementImplementors = []string{"FeedElement", "_Entity", "Node"}
 
 func (ec *executionContext) _FeedElement(ctx context.Context, sel ast.SelectionSet, obj *model.FeedElement) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, feedElementImplementors)
@@ -1639,7 +1639,7 @@ func (ec *executionContext) _FeedPackets(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
-var feedRejectImplementors = []string{"FeedReject", "Node"}
+var feedRejectImplementors = []string{"FeedReject", "_Entity", "Node"}
 
 func (ec *executionContext) _FeedReject(ctx context.Context, sel ast.SelectionSet, obj *domain.FeedReject) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, feedRejectImplementors)
@@ -1874,7 +1874,7 @@ func (ec *executionContext) _FeedRejectEdge(ctx context.Context, sel ast.Selecti
 	return out
 }
 
-var waitingUsageImplementors = []string{"WaitingUsage", "Node"}
+var waitingUsageImplementors = []string{"WaitingUsage", "_Entity", "Node"}
 
 func (ec *executionContext) _WaitingUsage(ctx context.Context, sel ast.SelectionSet, obj *domain.WaitingUsage) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, waitingUsageImplementors)

@@ -95,11 +95,11 @@ func (ec *executionContext) _Subscription_alertTriggered(ctx context.Context, fi
 					var zeroVal domain.AlertLogEntry
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal domain.AlertLogEntry
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -146,11 +146,11 @@ func (ec *executionContext) _Subscription_subscriberChanged(ctx context.Context,
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -208,11 +208,11 @@ func (ec *executionContext) _Subscription_usageRecorded(ctx context.Context, fie
 					var zeroVal *domain.UsageRecorded
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.UsageRecorded
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -270,11 +270,11 @@ func (ec *executionContext) _Subscription_operationChanged(ctx context.Context, 
 					var zeroVal *bulk.Operation
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *bulk.Operation
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1

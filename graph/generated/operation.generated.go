@@ -879,11 +879,11 @@ func (ec *executionContext) _OperationResult_subscriber(ctx context.Context, fie
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1688,7 +1688,7 @@ func (ec *executionContext) _CancelOperationPayload(ctx context.Context, sel ast
 	return out
 }
 
-var operationImplementors = []string{"Operation", "Node"}
+var operationImplementors = []string{"Operation", "_Entity", "Node"}
 
 func (ec *executionContext) _Operation(ctx context.Context, sel ast.SelectionSet, obj *bulk.Operation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, operationImplementors)
@@ -2006,7 +2006,7 @@ func (ec *executionContext) _OperationEdge(ctx context.Context, sel ast.Selectio
 	return out
 }
 
-var operationResultImplementors = []string{"OperationResult", "Node"}
+var operationResultImplementors = []string{"OperationResult", "_Entity", "Node"}
 
 func (ec *executionContext) _OperationResult(ctx context.Context, sel ast.SelectionSet, obj *bulk.Result) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, operationResultImplementors)

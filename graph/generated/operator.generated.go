@@ -956,7 +956,7 @@ func (ec *executionContext) _EditTariffPayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var operatorImplementors = []string{"Operator", "Node"}
+var operatorImplementors = []string{"Operator", "_Entity", "Node"}
 
 func (ec *executionContext) _Operator(ctx context.Context, sel ast.SelectionSet, obj *domain.Operator) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, operatorImplementors)
@@ -1166,7 +1166,7 @@ func (ec *executionContext) _OperatorEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
-var tariffImplementors = []string{"Tariff", "Node"}
+var tariffImplementors = []string{"Tariff", "_Entity", "Node"}
 
 func (ec *executionContext) _Tariff(ctx context.Context, sel ast.SelectionSet, obj *domain.Tariff) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tariffImplementors)

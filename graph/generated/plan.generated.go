@@ -136,6 +136,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"previewConditionAlert":          plan.Pointer[condition.Preview](false, "ConditionPreview"),
 				"explainConditionAlert":          plan.Pointer[condition.Explanation](false, "ConditionExplanation"),
 				"deliveries":                     plan.Pointer[model.Connection[domain.Delivery]](false, "DeliveryConnection"),
+				"_service":                       plan.Value[model.Service](true, "_Service"),
+				"_entities":                      plan.List[model.Node](true, plan.Abstract(false, objectsOf_Entity, objectOf_Entity)),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
 				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 				"groupList":                      plan.Pointer[model.List[*domain.Group]](false, "GroupList"),
@@ -384,6 +386,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"WebhookDeliveryEdge":                 e.planWebhookDeliveryEdge(),
 			"WebhookEdge":                         e.planWebhookEdge(),
 			"WithdrawInvitationPayload":           e.planWithdrawInvitationPayload(),
+			"_Service":                            e.plan_Service(),
 		},
 	}
 }
@@ -876,10 +879,10 @@ func (e *executableSchema) planAlertFiring() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -900,10 +903,10 @@ func (e *executableSchema) planAlertFiring() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -1683,10 +1686,10 @@ func (e *executableSchema) planCommand() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -1746,10 +1749,10 @@ func (e *executableSchema) planCommand() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2100,10 +2103,10 @@ func (e *executableSchema) planCompany() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2127,10 +2130,10 @@ func (e *executableSchema) planCompany() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2154,10 +2157,10 @@ func (e *executableSchema) planCompany() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2181,10 +2184,10 @@ func (e *executableSchema) planCompany() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2208,10 +2211,10 @@ func (e *executableSchema) planCompany() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2235,10 +2238,10 @@ func (e *executableSchema) planCompany() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2262,10 +2265,10 @@ func (e *executableSchema) planCompany() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2450,10 +2453,10 @@ func (e *executableSchema) planConditionAlert() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2474,10 +2477,10 @@ func (e *executableSchema) planConditionAlert() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2562,10 +2565,10 @@ func (e *executableSchema) planConditionAlertState() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2586,10 +2589,10 @@ func (e *executableSchema) planConditionAlertState() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2746,10 +2749,10 @@ func (e *executableSchema) planConditionFiring() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2770,10 +2773,10 @@ func (e *executableSchema) planConditionFiring() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2877,10 +2880,10 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2950,10 +2953,10 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -2974,10 +2977,10 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -3126,10 +3129,10 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -3150,10 +3153,10 @@ func (e *executableSchema) planConditionLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -4410,10 +4413,10 @@ func (e *executableSchema) planFeedElement() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -4434,10 +4437,10 @@ func (e *executableSchema) planFeedElement() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -4918,10 +4921,10 @@ func (e *executableSchema) planGroup() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -4945,10 +4948,10 @@ func (e *executableSchema) planGroup() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -5644,10 +5647,10 @@ func (e *executableSchema) planOperationResult() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -6932,10 +6935,10 @@ func (e *executableSchema) planSession() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -8652,10 +8655,10 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -8705,10 +8708,10 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -8746,10 +8749,10 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -9031,10 +9034,10 @@ func (e *executableSchema) planTag() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -10066,10 +10069,10 @@ func (e *executableSchema) planUsage() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -10827,10 +10830,10 @@ func (e *executableSchema) planUser() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11116,10 +11119,10 @@ func (e *executableSchema) planViewer() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11306,10 +11309,10 @@ func (e *executableSchema) planVolumeAlert() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11330,10 +11333,10 @@ func (e *executableSchema) planVolumeAlert() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11431,10 +11434,10 @@ func (e *executableSchema) planVolumeAlertState() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11455,10 +11458,10 @@ func (e *executableSchema) planVolumeAlertState() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11600,10 +11603,10 @@ func (e *executableSchema) planVolumeLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11702,10 +11705,10 @@ func (e *executableSchema) planVolumeLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11726,10 +11729,10 @@ func (e *executableSchema) planVolumeLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11816,10 +11819,10 @@ func (e *executableSchema) planVolumeLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -11840,10 +11843,10 @@ func (e *executableSchema) planVolumeLogEntry() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -12402,10 +12405,10 @@ func (e *executableSchema) planWebhookDelivery() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -12435,10 +12438,10 @@ func (e *executableSchema) planWebhookDelivery() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -12575,6 +12578,24 @@ func (e *executableSchema) planWithdrawInvitationPayload() *plan.Object {
 					return obj.User, nil
 				},
 				Shape: plan.Pointer[domain.User](true, "User"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) plan_Service() *plan.Object {
+	return &plan.Object{
+		Satisfies: _ServiceImplementors,
+		Fields: map[string]*plan.Field{
+			"sdl": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext__Service_sdl(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Service)
+					return appendNString2string(b, obj.SDL)
+				},
 			},
 		},
 	}
@@ -12894,6 +12915,234 @@ func objectOfNode(v model.Node) (string, any) {
 		return "", obj
 	default:
 		panic(fmt.Errorf("unexpected type %T; non-generated variants of Node must implement graphql.Marshaler", obj))
+	}
+}
+
+var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
+
+func objectOf_Entity(v model.Node) (string, any) {
+	switch obj := v.(type) {
+	case webhook.Delivery:
+		return "WebhookDelivery", &obj
+	case *webhook.Delivery:
+		if obj == nil {
+			return "", nil
+		}
+		return "WebhookDelivery", obj
+	case domain.VolumeLogEntry:
+		return "VolumeLogEntry", &obj
+	case *domain.VolumeLogEntry:
+		if obj == nil {
+			return "", nil
+		}
+		return "VolumeLogEntry", obj
+	case domain.VolumeAlert:
+		return "VolumeAlert", &obj
+	case *domain.VolumeAlert:
+		if obj == nil {
+			return "", nil
+		}
+		return "VolumeAlert", obj
+	case domain.Mail:
+		return "MailDelivery", &obj
+	case *domain.Mail:
+		if obj == nil {
+			return "", nil
+		}
+		return "MailDelivery", obj
+	case condition.Entry:
+		return "ConditionLogEntry", &obj
+	case *condition.Entry:
+		if obj == nil {
+			return "", nil
+		}
+		return "ConditionLogEntry", obj
+	case condition.Alert:
+		return "ConditionAlert", &obj
+	case *condition.Alert:
+		if obj == nil {
+			return "", nil
+		}
+		return "ConditionAlert", obj
+	case domain.AlertDelivery:
+		return "AlertDelivery", &obj
+	case *domain.AlertDelivery:
+		if obj == nil {
+			return "", nil
+		}
+		return "AlertDelivery", obj
+	case webhook.Endpoint:
+		return "Webhook", &obj
+	case *webhook.Endpoint:
+		if obj == nil {
+			return "", nil
+		}
+		return "Webhook", obj
+	case domain.WaitingUsage:
+		return "WaitingUsage", &obj
+	case *domain.WaitingUsage:
+		if obj == nil {
+			return "", nil
+		}
+		return "WaitingUsage", obj
+	case domain.Caller:
+		return "Viewer", &obj
+	case *domain.Caller:
+		if obj == nil {
+			return "", nil
+		}
+		return "Viewer", obj
+	case domain.User:
+		return "User", &obj
+	case *domain.User:
+		if obj == nil {
+			return "", nil
+		}
+		return "User", obj
+	case domain.UsageSource:
+		return "UsageSource", &obj
+	case *domain.UsageSource:
+		if obj == nil {
+			return "", nil
+		}
+		return "UsageSource", obj
+	case upstream.Upstream:
+		return "Upstream", &obj
+	case *upstream.Upstream:
+		if obj == nil {
+			return "", nil
+		}
+		return "Upstream", obj
+	case domain.Tariff:
+		return "Tariff", &obj
+	case *domain.Tariff:
+		if obj == nil {
+			return "", nil
+		}
+		return "Tariff", obj
+	case domain.TagName:
+		return "Tag", &obj
+	case *domain.TagName:
+		if obj == nil {
+			return "", nil
+		}
+		return "Tag", obj
+	case domain.Subscriber:
+		return "Subscriber", &obj
+	case *domain.Subscriber:
+		if obj == nil {
+			return "", nil
+		}
+		return "Subscriber", obj
+	case source.Reject:
+		return "SourceReject", &obj
+	case *source.Reject:
+		if obj == nil {
+			return "", nil
+		}
+		return "SourceReject", obj
+	case source.Source:
+		return "Source", &obj
+	case *source.Source:
+		if obj == nil {
+			return "", nil
+		}
+		return "Source", obj
+	case silence.Silence:
+		return "Silence", &obj
+	case *silence.Silence:
+		if obj == nil {
+			return "", nil
+		}
+		return "Silence", obj
+	case model.Session:
+		return "Session", &obj
+	case *model.Session:
+		if obj == nil {
+			return "", nil
+		}
+		return "Session", obj
+	case domain.Recipient:
+		return "Recipient", &obj
+	case *domain.Recipient:
+		if obj == nil {
+			return "", nil
+		}
+		return "Recipient", obj
+	case domain.Operator:
+		return "Operator", &obj
+	case *domain.Operator:
+		if obj == nil {
+			return "", nil
+		}
+		return "Operator", obj
+	case bulk.Result:
+		return "OperationResult", &obj
+	case *bulk.Result:
+		if obj == nil {
+			return "", nil
+		}
+		return "OperationResult", obj
+	case bulk.Operation:
+		return "Operation", &obj
+	case *bulk.Operation:
+		if obj == nil {
+			return "", nil
+		}
+		return "Operation", obj
+	case domain.Group:
+		return "Group", &obj
+	case *domain.Group:
+		if obj == nil {
+			return "", nil
+		}
+		return "Group", obj
+	case domain.FeedReject:
+		return "FeedReject", &obj
+	case *domain.FeedReject:
+		if obj == nil {
+			return "", nil
+		}
+		return "FeedReject", obj
+	case model.FeedElement:
+		return "FeedElement", &obj
+	case *model.FeedElement:
+		if obj == nil {
+			return "", nil
+		}
+		return "FeedElement", obj
+	case domain.Company:
+		return "Company", &obj
+	case *domain.Company:
+		if obj == nil {
+			return "", nil
+		}
+		return "Company", obj
+	case carrier.Command:
+		return "Command", &obj
+	case *carrier.Command:
+		if obj == nil {
+			return "", nil
+		}
+		return "Command", obj
+	case domain.AuditEntry:
+		return "AuditEntry", &obj
+	case *domain.AuditEntry:
+		if obj == nil {
+			return "", nil
+		}
+		return "AuditEntry", obj
+	case domain.AccessKey:
+		return "AccessKey", &obj
+	case *domain.AccessKey:
+		if obj == nil {
+			return "", nil
+		}
+		return "AccessKey", obj
+	case nil, graphql.Marshaler:
+		return "", obj
+	default:
+		panic(fmt.Errorf("unexpected type %T; non-generated variants of _Entity must implement graphql.Marshaler", obj))
 	}
 }
 

@@ -1095,7 +1095,7 @@ func (ec *executionContext) _EditRecipientPayload(ctx context.Context, sel ast.S
 	return out
 }
 
-var recipientImplementors = []string{"Recipient", "Node"}
+var recipientImplementors = []string{"Recipient", "_Entity", "Node"}
 
 func (ec *executionContext) _Recipient(ctx context.Context, sel ast.SelectionSet, obj *domain.Recipient) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, recipientImplementors)

@@ -69,7 +69,7 @@ type ResolverRoot interface {
 }
 
 type DirectiveRoot struct {
-	Requires func(ctx context.Context, obj any, next graphql.Resolver, permissions []domain.Permission) (res any, err error)
+	Guard func(ctx context.Context, obj any, next graphql.Resolver, permissions []domain.Permission) (res any, err error)
 }
 
 type ComplexityRoot struct {
@@ -919,6 +919,7 @@ type ComplexityRoot struct {
 		DataUsageByNetworkProtocol     func(childComplexity int, startDate string, endDate string) int
 		DataUsageBySubscriber          func(childComplexity int, startDate string, endDate string) int
 		Deliveries                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Entities                       func(childComplexity int, representations []map[string]any) int
 		ExplainAlert                   func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
 		ExplainConditionAlert          func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
 		Group                          func(childComplexity int, by input.GroupKey) int
@@ -936,6 +937,7 @@ type ComplexityRoot struct {
 		Recipient                      func(childComplexity int, by input.RecipientKey) int
 		RecipientList                  func(childComplexity int, limit *int32, offset *int32) int
 		Recipients                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Service                        func(childComplexity int) int
 		SessionCount                   func(childComplexity int, startDate string, endDate string) int
 		Silence                        func(childComplexity int, by input.SilenceKey) int
 		Silences                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
@@ -1770,6 +1772,10 @@ type ComplexityRoot struct {
 
 	WithdrawInvitationPayload struct {
 		User func(childComplexity int) int
+	}
+
+	_Service struct {
+		SDL func(childComplexity int) int
 	}
 }
 
@@ -5392,6 +5398,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Deliveries(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query._entities":
+		if e.ComplexityRoot.Query.Entities == nil {
+			break
+		}
+
+		args, err := ec.field_Query__entities_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Entities(childComplexity, args["representations"].([]map[string]any)), true
 	case "Query.explainAlert":
 		if e.ComplexityRoot.Query.ExplainAlert == nil {
 			break
@@ -5580,6 +5597,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Recipients(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query._service":
+		if e.ComplexityRoot.Query.Service == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Service(childComplexity), true
 	case "Query.sessionCount":
 		if e.ComplexityRoot.Query.SessionCount == nil {
 			break
@@ -9142,6 +9165,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WithdrawInvitationPayload.User(childComplexity), true
 
+	case "_Service.sdl":
+		if e.ComplexityRoot._Service.SDL == nil {
+			break
+		}
+
+		return e.ComplexityRoot._Service.SDL(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -9426,9 +9456,9 @@ func newExecutionContext(
 var sources = []*ast.Source{
 	{Name: "../schema/access.graphqls", Input: `extend type Query {
   "One user; null where the caller sees none such."
-  user("Which one." by: UserKey!): User @requires(permissions: [VIEW_A_USERS_DETAILS])
+  user("Which one." by: UserKey!): User @guard(permissions: [VIEW_A_USERS_DETAILS])
   "One access key; null where the caller sees none such."
-  accessKey("Which one." by: AccessKeyKey!): AccessKey @requires(permissions: [MANAGE_ACCESS_KEYS])
+  accessKey("Which one." by: AccessKeyKey!): AccessKey @guard(permissions: [MANAGE_ACCESS_KEYS])
   "The users of the company, ordered by e-mail."
   users(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -9443,7 +9473,7 @@ var sources = []*ast.Source{
     filter: UserFilter
     "In this order, by email when missing; email breaks ties."
     orderBy: [UserOrder!]
-  ): UserConnection @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): UserConnection @guard(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The access keys of the company, newest first."
   accessKeys(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -9458,48 +9488,48 @@ var sources = []*ast.Source{
     filter: AccessKeyFilter
     "In this order, the newest first when missing; accessKeyId breaks ties."
     orderBy: [AccessKeyOrder!]
-  ): AccessKeyConnection @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
+  ): AccessKeyConnection @guard(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
 }
 
 extend type Mutation {
   """
   Adds a user account. The caller needs every permission that it gives. FORBIDDEN for users of groups.
   """
-  createUser(input: CreateUserInput!): CreateUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  createUser(input: CreateUserInput!): CreateUserPayload @guard(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   """
   Changes a user account, within five seconds for its tokens too. The caller needs every permission that the account has
   before and after. The last administrator of a company (enabled, in no group, with "View a User's Details") stays one.
   FORBIDDEN for users of groups.
   """
-  editUser(input: EditUserInput!): EditUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  editUser(input: EditUserInput!): EditUserPayload @guard(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   """
   Asks a user to sign in, by a link that signs in once within 7 days. The link is mailed; where the service sends no mail, the answer has what it holds. A
   link of an earlier invitation ends. At most 5 mails in an hour to an address. The caller needs every permission that the account has. FORBIDDEN for users of groups.
   """
-  inviteUser(input: InviteUserInput!): InviteUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  inviteUser(input: InviteUserInput!): InviteUserPayload @guard(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Ends the invitation of a user: its link signs nobody in any more. The account stays. Rights are those of inviteUser."
-  withdrawInvitation(input: WithdrawInvitationInput!): WithdrawInvitationPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  withdrawInvitation(input: WithdrawInvitationInput!): WithdrawInvitationPayload @guard(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Ends one session of a user, or all of them and all links that sign the user in, within five seconds. Rights are those of inviteUser."
-  endUserSessions(input: EndUserSessionsInput!): EndUserSessionsPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  endUserSessions(input: EndUserSessionsInput!): EndUserSessionsPayload @guard(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   """
   Removes a user account with its access keys, tokens, sessions and invitation, within five seconds. The audit log keeps what it did. Webhooks that it made with the sight of
   groups send nothing any more. Nobody removes the own account, and the last administrator of a company stays. Rights are those of inviteUser.
   """
-  deleteUser(input: DeleteUserInput!): DeleteUserPayload @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  deleteUser(input: DeleteUserInput!): DeleteUserPayload @guard(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Makes an access key of a user. The secret is shown in this answer only."
-  createAccessKey(input: CreateAccessKeyInput!): CreateAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
+  createAccessKey(input: CreateAccessKeyInput!): CreateAccessKeyPayload @guard(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
   """
   Changes what an access key is called, and whether it is limited to trusted documents: within five seconds for its tokens too.
   A caller that is limited itself cannot lift the limit. FORBIDDEN for users of groups.
   """
-  editAccessKey(input: EditAccessKeyInput!): EditAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
+  editAccessKey(input: EditAccessKeyInput!): EditAccessKeyPayload @guard(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
   """
   Makes a key that takes over from another: of the same user, name, purpose and permissions. Both work until the old one ends, at the time that is
   given. The caller needs every permission that the key passes on. The secret is shown in this answer only.
   """
-  rotateAccessKey(input: RotateAccessKeyInput!): RotateAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
+  rotateAccessKey(input: RotateAccessKeyInput!): RotateAccessKeyPayload @guard(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
   "Ends an access key and all tokens made with it, within five seconds."
-  revokeAccessKey(input: RevokeAccessKeyInput!): RevokeAccessKeyPayload @requires(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
+  revokeAccessKey(input: RevokeAccessKeyInput!): RevokeAccessKeyPayload @guard(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
 }
 
 "A user account of the company."
@@ -9532,7 +9562,7 @@ type User implements Node {
     filter: GroupFilter
     "In this order, by groupId when missing; it breaks ties."
     orderBy: [GroupOrder!]
-  ): GroupConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): GroupConnection @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "That a user was asked to sign in."
@@ -9829,7 +9859,7 @@ input AccessKeyKey @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/alert.graphqls", Input: `extend type Query {
   "One alert, on volume or on a condition; null when the account has none with that id."
-  alert("Which one." by: AlertKey!): Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  alert("Which one." by: AlertKey!): Alert @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
   "The alerts of all kinds, by alertId unless ordered otherwise, page by page from cursor to cursor."
   alerts(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -9844,7 +9874,7 @@ input AccessKeyKey @oneOf {
     filter: AlertFilter
     "In this order, by alertId when missing; alertId breaks ties."
     orderBy: [AlertOrder!]
-  ): AlertConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): AlertConnection @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The alerts on volume by offset, with the filter and order languages of the REST paths."
   alertList(
     "How many, at most 100. 25 when missing or 0."
@@ -9855,7 +9885,7 @@ input AccessKeyKey @oneOf {
     filter: String
     "Such as: dateCreated DESC."
     orderBy: String
-  ): AlertList @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use alerts.")
+  ): AlertList @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use alerts.")
   "When an alert on volume would have fired on usage of the past. Nothing is kept."
   previewAlert(
     "The alert to try."
@@ -9864,7 +9894,7 @@ input AccessKeyKey @oneOf {
     startDate: String!
     "Up to this date, which counts in, or date-time. At most 100,000 hours."
     endDate: String!
-  ): AlertPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull @price(units: 50, times: ["startDate", "endDate"])
+  ): AlertPreview @guard(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull @price(units: 50, times: ["startDate", "endDate"])
   "Why an alert on volume has or has not fired in the current billing period, for a subscriber or for a group."
   explainAlert(
     "The identifier of the alert."
@@ -9873,21 +9903,21 @@ input AccessKeyKey @oneOf {
     physicalId: String
     "The group in question, for an alert on combined usage."
     groupId: Int
-  ): AlertExplanation @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @price(units: 50)
+  ): AlertExplanation @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @price(units: 50)
 }
 
 extend type Mutation {
   "Makes an alert on volume, which is evaluated on the usage of the current billing period at once."
-  createAlert(input: CreateAlertInput!): CreateAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+  createAlert(input: CreateAlertInput!): CreateAlertPayload @guard(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Changes an alert on volume: its thresholds, its name. A threshold that gets another value is armed again, and evaluated at once."
-  editAlert(input: EditAlertInput!): EditAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
+  editAlert(input: EditAlertInput!): EditAlertPayload @guard(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
   "Deletes an alert on volume. Its log stays."
-  deleteAlert(input: DeleteAlertInput!): DeleteAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
+  deleteAlert(input: DeleteAlertInput!): DeleteAlertPayload @guard(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
 }
 
 extend type Subscriber {
   "Where it stands against the alerts of all kinds that watch it, alone or in its group or company, by alertId, at most 100. Alerts on its group as a whole are not among them."
-  alerts: [AlertState!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  alerts: [AlertState!] @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 extend type Group {
@@ -9905,7 +9935,7 @@ extend type Group {
     filter: AlertFilter
     "In this order, by alertId when missing; alertId breaks ties."
     orderBy: [AlertOrder!]
-  ): AlertConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): AlertConnection @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "What watches subscribers, a group or the sources of the company: the volume of usage, or another condition. Recipients and webhooks are notified of what it fires."
@@ -9927,9 +9957,9 @@ interface Alert {
   "When it was made."
   createdAt: DateTime!
   "The subscriber that a SIM alert watches."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group that the alert is set on."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "The company that a company alert watches."
   company: Company
   "FIRED when it has fired for any subject in the current billing period, or before and it lasts."
@@ -9983,9 +10013,9 @@ type VolumeAlert implements Node & Alert {
   "When it was made."
   createdAt: DateTime!
   "The subscriber that a SIM alert watches."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group that the alert is set on."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "The company that a company alert watches."
   company: Company
   "FIRED when it has fired for any subject in the current billing period."
@@ -10034,9 +10064,9 @@ interface AlertState {
   "The alert."
   alert: Alert!
   "The subscriber; null for a group as a whole."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group as a whole; null for a subscriber."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "Whether the alert has fired for it in the current billing period, or before and it lasts."
   status: AlertStatus!
   "When it fired first in that time; null while it is armed."
@@ -10048,9 +10078,9 @@ type VolumeAlertState implements AlertState {
   "The alert."
   alert: VolumeAlert!
   "The subscriber whose usage it is; null for the combined usage of a group."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group whose combined usage it is; null for that of a subscriber."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "The billing period."
   period: Period!
   "Bytes sent and received in the period."
@@ -10135,9 +10165,9 @@ type AlertFiring {
   "Which threshold."
   boundary: AlertBoundary!
   "The subscriber whose usage it was; null for the combined usage of a group."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group whose combined usage it was; null for that of a subscriber."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "The billing period."
   period: Period!
   "The hour in which usage exceeded the threshold."
@@ -10251,7 +10281,7 @@ type DeleteAlertPayload {
     filter: AlertLogFilter
     "In this order, the newest first when missing; the entry breaks ties."
     orderBy: [AlertLogOrder!]
-  ): AlertLogConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+  ): AlertLogConnection @guard(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
   "The log of alerts on volume by offset, with the filter and order languages of the REST paths."
   alertLogList(
     "How many, at most 10,000, and as many when missing or 0."
@@ -10262,7 +10292,7 @@ type DeleteAlertPayload {
     filter: String
     "Such as: dateCreated ASC."
     orderBy: String
-  ): AlertLogList @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use alertLog.")
+  ): AlertLogList @guard(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use alertLog.")
 }
 
 "An alert fired, or what it fired for is over. The entry stays when the alert is deleted."
@@ -10274,7 +10304,7 @@ interface AlertLogEntry {
   "The identifier of the alert, which may be deleted by now; null for a source."
   alertId: Int
   "The alert; null when it is deleted, and for a source."
-  alert: Alert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  alert: Alert @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
   "What it noticed."
   kind: AlertKind!
   "Whether that happened or began, or is over."
@@ -10286,9 +10316,9 @@ interface AlertLogEntry {
   "What happened, as a sentence without its subject."
   text: String!
   "The subscriber; null for a group as a whole and for a source."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group as a whole, or of whose members the subscriber is one; null for alerts on a SIM or the company."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "When the entry was made."
   createdAt: DateTime!
   "When that was over which the entry reports; null while it lasts, and for what has no end."
@@ -10298,9 +10328,9 @@ interface AlertLogEntry {
   "Whether nobody was notified, since a silence covered the entry."
   isSilenced: Boolean!
   "By which silence nobody was notified; null for none, and when it is no longer kept. Only for users of the whole company."
-  silence: Silence @requires(permissions: [VIEW_MONITORING_ALERTS])
+  silence: Silence @guard(permissions: [VIEW_MONITORING_ALERTS])
   "How the notification fares at each recipient that wants it, by e-mail address."
-  deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  deliveries: [AlertDelivery!] @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "What an entry of the alert log reports."
@@ -10320,7 +10350,7 @@ type VolumeLogEntry implements Node & AlertLogEntry {
   "The identifier of the alert, which may be deleted by now."
   alertId: Int!
   "The alert; null when it is deleted."
-  alert: VolumeAlert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  alert: VolumeAlert @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
   "VOLUME."
   kind: AlertKind!
   "FIRED."
@@ -10338,9 +10368,9 @@ type VolumeLogEntry implements Node & AlertLogEntry {
   "Null: a threshold that fired is not over before the next billing period."
   resolvedAt: DateTime
   "The subscriber whose usage it was; null for the combined usage of a group."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group whose combined usage it was, or of whose members the subscriber is one; null for alerts on a SIM or the company."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "The billing period of the usage."
   period: Period!
   "What the threshold was, in bytes."
@@ -10354,9 +10384,9 @@ type VolumeLogEntry implements Node & AlertLogEntry {
   "Whether nobody was notified, since a silence covered the entry."
   isSilenced: Boolean!
   "By which silence nobody was notified; null for none, and when it is no longer kept. Only for users of the whole company."
-  silence: Silence @requires(permissions: [VIEW_MONITORING_ALERTS])
+  silence: Silence @guard(permissions: [VIEW_MONITORING_ALERTS])
   "How the notification fares at each recipient that wants it, by e-mail address."
-  deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  deliveries: [AlertDelivery!] @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "A page of the alert log."
@@ -10394,7 +10424,7 @@ type AlertLogList {
     startDate: String!
     "The first instant after the span; of a date its whole day, in UTC. At most 100,000 hours."
     endDate: String!
-  ): DataUsageByDirection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and its usage.")
+  ): DataUsageByDirection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and its usage.")
   "Usage of a subscriber by direction and hour."
   subscriberDataUsage(
     "ICCID, device EUI or IMEI."
@@ -10403,21 +10433,21 @@ type AlertLogList {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByDirection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use subscriber and its usage.")
+  ): DataUsageByDirection @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use subscriber and its usage.")
   "Usage of the company by subscriber, all of them in one answer."
   dataUsageBySubscriber(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageBySubscriber @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 30, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and topSubscribers of its usage.")
+  ): DataUsageBySubscriber @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 30, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and topSubscribers of its usage.")
   "The number of sessions of the company that began in each hour."
   sessionCount(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): SessionCount @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and sessionCount of its usage.")
+  ): SessionCount @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and sessionCount of its usage.")
   "The number of sessions of a subscriber that began in each hour."
   subscriberSessionCount(
     "ICCID, device EUI or IMEI."
@@ -10426,21 +10456,21 @@ type AlertLogList {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): SessionCount @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use subscriber and sessionCount of its usage.")
+  ): SessionCount @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use subscriber and sessionCount of its usage.")
   "Usage of the company by network protocol and hour."
   dataUsageByNetworkProtocol(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByNetworkProtocol @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and the breakdown of its usage.")
+  ): DataUsageByNetworkProtocol @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and the breakdown of its usage.")
   "Usage of the company by IP address."
   dataUsageByIpAddress(
     "The first instant, as in dataUsage."
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 15, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and the breakdown of its usage.")
+  ): DataUsageByIpAddress @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 15, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use company and the breakdown of its usage.")
   "Usage of a subscriber by IP address."
   subscriberDataUsageByIpAddress(
     "ICCID, device EUI or IMEI."
@@ -10449,7 +10479,7 @@ type AlertLogList {
     startDate: String!
     "The first instant after the span, as in dataUsage."
     endDate: String!
-  ): DataUsageByIpAddress @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use subscriber and the breakdown of its usage.")
+  ): DataUsageByIpAddress @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 5, times: ["startDate", "endDate"]) @deprecated(reason: "It is for the REST paths: use subscriber and the breakdown of its usage.")
 }
 
 "An object whose keys are data: hours, protocols, addresses. Numbers in it are decimal strings."
@@ -10493,7 +10523,7 @@ type DataUsageByIpAddress {
 `, BuiltIn: false},
 	{Name: "../schema/audit.graphqls", Input: `extend type Query {
   "One entry of the audit log; null where the caller sees none such."
-  auditEntry("Which one." by: AuditEntryKey!): AuditEntry @requires(permissions: [VIEW_A_USERS_DETAILS])
+  auditEntry("Which one." by: AuditEntryKey!): AuditEntry @guard(permissions: [VIEW_A_USERS_DETAILS])
   "Who did what in the company, the newest first. Not for users of groups."
   auditLog(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -10508,7 +10538,7 @@ type DataUsageByIpAddress {
     filter: AuditFilter
     "In this order, the newest first when missing."
     orderBy: [AuditOrder!]
-  ): AuditConnection @requires(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): AuditConnection @guard(permissions: [VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "Somebody changed something, or used an access key. Entries are never changed; where the operator has set for how long they are kept, the oldest are removed."
@@ -10581,7 +10611,7 @@ input AuditEntryKey @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/command.graphqls", Input: `extend type Query {
   "One command; null where the caller sees none such."
-  command("Which one." by: CommandKey!): Command @requires(permissions: [VIEW_SUBSCRIBER])
+  command("Which one." by: CommandKey!): Command @guard(permissions: [VIEW_SUBSCRIBER])
   """
   What carriers were asked to do, the newest first. Commands are kept for 30 days after their state changed last, unless
   the operator has set another retention.
@@ -10599,9 +10629,9 @@ input AuditEntryKey @oneOf {
     filter: CommandFilter
     "In this order, the newest first when missing; commandId breaks ties."
     orderBy: [CommandOrder!]
-  ): CommandConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): CommandConnection @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "What gets the commands of the company; null where changes stay in the inventory. FORBIDDEN for users of groups."
-  commandProvider: CommandProvider @requires(permissions: [MANAGE_INVENTORY])
+  commandProvider: CommandProvider @guard(permissions: [MANAGE_INVENTORY])
 }
 
 extend type Mutation {
@@ -10609,15 +10639,15 @@ extend type Mutation {
   Makes the provider of commands of the company, or changes it. From then on each change of the inventory that a carrier
   must follow is sent to its URL, signed as webhooks are. One that was disabled is enabled. FORBIDDEN for users of groups.
   """
-  setCommandProvider(input: SetCommandProviderInput!): SetCommandProviderPayload @requires(permissions: [MANAGE_INVENTORY]) @semanticNonNull
+  setCommandProvider(input: SetCommandProviderInput!): SetCommandProviderPayload @guard(permissions: [MANAGE_INVENTORY]) @semanticNonNull
   "Deletes the provider: changes stay in the inventory again, and commands that wait are CANCELLED. FORBIDDEN for users of groups."
-  deleteCommandProvider(input: DeleteCommandProviderInput!): DeleteCommandProviderPayload @requires(permissions: [MANAGE_INVENTORY]) @semanticNonNull
+  deleteCommandProvider(input: DeleteCommandProviderInput!): DeleteCommandProviderPayload @guard(permissions: [MANAGE_INVENTORY]) @semanticNonNull
   "Reports what became of a command. For the system that gets them; a command that was done by hand can be reported too."
-  reportCommand(input: ReportCommandInput!): ReportCommandPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  reportCommand(input: ReportCommandInput!): ReportCommandPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   "Sends a command again, at once, under the same id, by a new schedule: one that is REQUESTED, ACCEPTED or FAILED, and that no newer one replaces."
-  retryCommand(input: RetryCommandInput!): RetryCommandPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  retryCommand(input: RetryCommandInput!): RetryCommandPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   "Withdraws a command that was not sent yet. The inventory stays as it is."
-  cancelCommand(input: CancelCommandInput!): CancelCommandPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  cancelCommand(input: CancelCommandInput!): CancelCommandPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
 
 extend type Subscriber {
@@ -10645,7 +10675,7 @@ type Command implements Node {
   "The id of the command: the header webhook-id, the same at every attempt."
   commandId: String!
   "The subscriber; null where the caller does not see it."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "What to do."
   kind: CommandKind!
   "How far it is."
@@ -10655,7 +10685,7 @@ type Command implements Node {
   "Rises with every command of the subscriber, so that receivers recognize an older one."
   sequence: BigInt!
   "The operation that changed the subscriber; null for a change of its own, and when it was removed or the caller does not see it."
-  operation: Operation @requires(permissions: [VIEW_SUBSCRIBER])
+  operation: Operation @guard(permissions: [VIEW_SUBSCRIBER])
   "When the inventory changed."
   requestedAt: DateTime!
   "When it got its state."
@@ -10826,9 +10856,9 @@ input CommandKey @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/company.graphqls", Input: `extend type Query {
   "The caller: who holds the access token, and what it may do."
-  viewer: Viewer! @requires
+  viewer: Viewer! @guard
   "The company of the caller."
-  company: Company! @requires
+  company: Company! @guard
 }
 
 "Who holds the access token."
@@ -10855,7 +10885,7 @@ type Viewer implements Node {
     filter: GroupFilter
     "In this order, by groupId when missing; it breaks ties."
     orderBy: [GroupOrder!]
-  ): GroupConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): GroupConnection @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "When the access token ends."
   tokenExpiresAt: DateTime!
   "The company of the user."
@@ -10879,7 +10909,7 @@ type Company implements Node {
   "The billing period that runs now."
   currentPeriod: Period!
   "The fleet in numbers, over the subscribers that the caller sees."
-  fleet: Fleet @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 30)
+  fleet: Fleet @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 30)
 }
 
 "A half-open span of time."
@@ -10940,7 +10970,7 @@ enum Permission {
     input: CreateConditionAlertInput!
     "Of how many days, 1 to 90."
     days: Int! = 28
-  ): ConditionPreview @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull @price(units: 400, times: ["days"])
+  ): ConditionPreview @guard(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull @price(units: 400, times: ["days"])
   "Why an alert on a condition has or has not fired, for a subscriber or for a group."
   explainConditionAlert(
     "The identifier of the alert."
@@ -10949,16 +10979,16 @@ enum Permission {
     physicalId: String
     "The group in question, for an alert on a group as a whole."
     groupId: Int
-  ): ConditionExplanation @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @price(units: 50)
+  ): ConditionExplanation @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @price(units: 50)
 }
 
 extend type Mutation {
   "Makes an alert on a condition, at most 100 to a company. It is evaluated within a minute, and every minute from then on."
-  createConditionAlert(input: CreateConditionAlertInput!): CreateConditionAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+  createConditionAlert(input: CreateConditionAlertInput!): CreateConditionAlertPayload @guard(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Changes an alert on a condition: to another condition of the same kind, or its name. With another condition the alert is armed again: what lasts is reported again."
-  editConditionAlert(input: EditConditionAlertInput!): EditConditionAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
+  editConditionAlert(input: EditConditionAlertInput!): EditConditionAlertPayload @guard(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
   "Deletes an alert on a condition. Its log stays."
-  deleteConditionAlert(input: DeleteConditionAlertInput!): DeleteConditionAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
+  deleteConditionAlert(input: DeleteConditionAlertInput!): DeleteConditionAlertPayload @guard(permissions: [VIEW_MONITORING_ALERTS, DELETE_MONITORING_ALERTS]) @semanticNonNull
 }
 
 "An alert on a condition other than the volume of usage. Its number is of the same series as those of alerts."
@@ -10990,9 +11020,9 @@ type ConditionAlert implements Node & Alert {
   "When it was made."
   createdAt: DateTime!
   "The subscriber that a SIM alert watches."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group that the alert is set on."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "The company that a company alert watches."
   company: Company
   "FIRED when it has fired for any subject in the current billing period, or before and it lasts."
@@ -11006,9 +11036,9 @@ type ConditionAlertState implements AlertState {
   "The alert."
   alert: ConditionAlert!
   "The subscriber."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "Null: an alert on a group as a whole does not watch its subscribers."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "FIRED when it has fired in the current billing period, or before and it lasts."
   status: AlertStatus!
   "When it fired first in that time; null while it is armed."
@@ -11040,7 +11070,7 @@ type ConditionLogEntry implements Node & AlertLogEntry {
   "The identifier of the alert, which may be deleted by now; null for a source."
   alertId: Int
   "The alert; null when it is deleted, and for a source."
-  alert: ConditionAlert @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  alert: ConditionAlert @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
   "What it noticed."
   kind: AlertKind!
   "Whether that began, or is over."
@@ -11052,9 +11082,9 @@ type ConditionLogEntry implements Node & AlertLogEntry {
   "What happened, as a sentence without its subject."
   text: String!
   "The subscriber; null for a group as a whole and for a source."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group as a whole, or of whose members the subscriber is one; null for alerts on a SIM or the company."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "The source of usage, for SOURCE_SILENT; null for others."
   source: String
   "The network element of the source that is silent, for SOURCE_SILENT; null when the source is as a whole, and for others."
@@ -11082,9 +11112,9 @@ type ConditionLogEntry implements Node & AlertLogEntry {
   "Whether nobody was notified, since a silence covered the entry."
   isSilenced: Boolean!
   "By which silence nobody was notified; null for none, and when it is no longer kept. Only for users of the whole company."
-  silence: Silence @requires(permissions: [VIEW_MONITORING_ALERTS])
+  silence: Silence @guard(permissions: [VIEW_MONITORING_ALERTS])
   "How the notification fares at each recipient that wants it, by e-mail address."
-  deliveries: [AlertDelivery!] @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  deliveries: [AlertDelivery!] @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "What an alert is to notice: exactly one of these."
@@ -11178,9 +11208,9 @@ type ConditionPreviewDay {
 "What an alert on a condition would have noticed once."
 type ConditionFiring {
   "The subscriber; null for a group as a whole."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The group as a whole; null for a subscriber."
-  group: Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group: Group @guard(permissions: [VIEW_SUBSCRIBER])
   "When."
   at: DateTime!
   "What, as a sentence without its subject."
@@ -11242,7 +11272,7 @@ enum ConditionReason {
     filter: DeliveryFilter
     "In this order, the newest first when missing; the id breaks ties."
     orderBy: [DeliveryOrder!]
-  ): DeliveryConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): DeliveryConnection @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "What is sent to a person or a program: a mail, the notification of an alert on its way into one, or a message to a webhook."
@@ -11377,6 +11407,30 @@ type DeliveryEdge {
   node: Delivery!
 }
 `, BuiltIn: false},
+	{Name: "../schema/federation.graphqls", Input: `# Code generated by simgraph/graph/plan/generator from the types that implement Node, DO NOT EDIT.
+
+"An object that a gateway names: its type as __typename, and one of the keys of that type, such as its id."
+scalar _Any
+
+"An object that a gateway can name by a key: every Node."
+union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Recipient | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
+
+"The graph as a subgraph of Apollo Federation 2."
+type _Service {
+  "The schema to compose, with the keys of the objects. simgraph schema --federation prints the same."
+  sdl: String!
+}
+
+extend type Query {
+  "For gateways: the schema of this subgraph."
+  _service: _Service! @guard @price(units: 100)
+  """
+  For gateways: objects by their keys, in the order of the representations; null where node is. One that names no
+  type of the graph or has no key of its type is null with an error at its place.
+  """
+  _entities("At most 1,000." representations: [_Any!]!): [_Entity]! @guard
+}
+`, BuiltIn: false},
 	{Name: "../schema/feed.graphqls", Input: `extend type Company {
   "The sources of usage and the network elements below them, by their names."
   feedElements(
@@ -11392,7 +11446,7 @@ type DeliveryEdge {
     filter: FeedElementFilter
     "In this order, by source and nas when missing; they break ties."
     orderBy: [FeedElementOrder!]
-  ): FeedElementConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): FeedElementConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Why requests of network elements could not be used, the newest first. They were answered, so that their senders go on; but for the newest 20 of unknown addresses and with a wrong secret, which are refused. Unknown addresses are listed where there is one company. For users of the whole company."
   feedRejects(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -11407,7 +11461,7 @@ type DeliveryEdge {
     filter: FeedRejectFilter
     "In this order, the newest first when missing; the id breaks ties."
     orderBy: [FeedRejectOrder!]
-  ): FeedRejectConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): FeedRejectConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Usage that waits for a subscriber that is not known, grouped by the identifiers of that subscriber. It is booked once the subscriber exists. For users of the whole company."
   waitingUsage(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -11422,7 +11476,7 @@ type DeliveryEdge {
     filter: WaitingUsageFilter
     "In this order, by the identifiers when missing; the id breaks ties."
     orderBy: [WaitingUsageOrder!]
-  ): WaitingUsageConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): WaitingUsageConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 "A source of usage, or a network element below it."
@@ -11442,9 +11496,9 @@ type FeedElement implements Node {
   "Its packets by what became of them. They are counted within seconds; a crash may lose some of the counts, but no usage."
   packets: [FeedPackets!]!
   "How many of its sessions are open, of the subscribers that the caller sees."
-  openSessions: Int @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  openSessions: Int @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
   "How many of its sessions may lack bytes, of the subscribers that the caller sees: a counter has fallen, such as one of 32 bits without gigawords that passed its end. They are those with isIncomplete."
-  incompleteSessions: Int @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  incompleteSessions: Int @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "Packets of a network element that had the same result."
@@ -11575,7 +11629,7 @@ type WaitingUsageEdge {
 `, BuiltIn: false},
 	{Name: "../schema/group.graphqls", Input: `extend type Query {
   "One group; null where the caller sees none such."
-  group("Which one." by: GroupKey!): Group @requires(permissions: [VIEW_SUBSCRIBER])
+  group("Which one." by: GroupKey!): Group @guard(permissions: [VIEW_SUBSCRIBER])
   "The groups, ordered by id."
   groups(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -11590,26 +11644,26 @@ type WaitingUsageEdge {
     filter: GroupFilter
     "In this order, by groupId when missing; groupId breaks ties."
     orderBy: [GroupOrder!]
-  ): GroupConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): GroupConnection @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The groups by offset."
   groupList(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
     "How many to skip."
     offset: Int
-  ): GroupList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use groups.")
+  ): GroupList @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use groups.")
 }
 
 extend type Mutation {
   "Adds a group. FORBIDDEN for users of groups."
-  createGroup(input: CreateGroupInput!): CreateGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  createGroup(input: CreateGroupInput!): CreateGroupPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   "Changes a group. The name needs UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, what its users see MANAGE_INVENTORY."
-  editGroup(input: EditGroupInput!): EditGroupPayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  editGroup(input: EditGroupInput!): EditGroupPayload @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   """
   Deletes a group that has no subscribers, users and alerts, and never had a subscriber: past usage counts for the group of
   its time. FORBIDDEN for users of groups.
   """
-  deleteGroup(input: DeleteGroupInput!): DeleteGroupPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  deleteGroup(input: DeleteGroupInput!): DeleteGroupPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
 
 "A set of subscribers that users can be restricted to."
@@ -11676,9 +11730,9 @@ input EditGroupInput {
   "The identifier of the group."
   groupId: Int!
   "The new name, 1 to 256 characters."
-  name: String @requires(permissions: [UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
+  name: String @guard(permissions: [UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
   "Whether users in the group cannot see billing information about its subscribers. FORBIDDEN for users of groups."
-  isTariffHidden: Boolean @requires(permissions: [MANAGE_INVENTORY])
+  isTariffHidden: Boolean @guard(permissions: [MANAGE_INVENTORY])
 }
 
 "What editing a group gave."
@@ -13041,17 +13095,17 @@ input WebhookFormatFilter {
 `, BuiltIn: false},
 	{Name: "../schema/live.graphqls", Input: `type Subscription {
   "Each entry of the alert log from now on, of alerts of all kinds; of those on volume, the entries that recipients are notified of. An entry may come twice after a failure."
-  alertTriggered: AlertLogEntry @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+  alertTriggered: AlertLogEntry @guard(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
   "A subscriber whose record or tags changed, as it is then."
   subscriberChanged(
     "Only these, at most 1,000; all when missing."
     physicalIds: [String!]
-  ): Subscriber @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): Subscriber @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "Usage that was booked, added up for a subscriber over a moment."
   usageRecorded(
     "Only of these, at most 1,000; of all when missing."
     physicalIds: [String!]
-  ): UsageRecorded @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  ): UsageRecorded @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "Usage of a subscriber that was booked."
@@ -13068,7 +13122,7 @@ type UsageRecorded {
 `, BuiltIn: false},
 	{Name: "../schema/operation.graphqls", Input: `extend type Query {
   "One operation; null where the caller sees none such."
-  operation("Which one." by: OperationKey!): Operation @requires(permissions: [VIEW_SUBSCRIBER])
+  operation("Which one." by: OperationKey!): Operation @guard(permissions: [VIEW_SUBSCRIBER])
   "The operations that are kept, those of the last 30 days unless the operator has set another retention, the newest first. Users of groups see those that they started themselves."
   operations(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -13083,7 +13137,7 @@ type UsageRecorded {
     filter: OperationFilter
     "In this order, the newest first when missing."
     orderBy: [OperationOrder!]
-  ): OperationConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): OperationConnection @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 extend type Mutation {
@@ -13094,14 +13148,14 @@ extend type Mutation {
   commands, see isInventoryOnly; so does what is undone. At most 20 operations of a company run or wait; they run one after
   the other.
   """
-  startSubscriberChange(input: StartSubscriberChangeInput!): StartSubscriberChangePayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  startSubscriberChange(input: StartSubscriberChangeInput!): StartSubscriberChangePayload @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "Ends an operation before its next 1,000 subscribers. What it changed by then stays, and can be undone. It needs the permissions of its change."
-  cancelOperation(input: CancelOperationInput!): CancelOperationPayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  cancelOperation(input: CancelOperationInput!): CancelOperationPayload @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   """
   Starts the operation that takes back what another changed, within seven days after it ended. A subscriber of which
   one of the changed values is not any more as the operation left it is skipped. It needs the permissions of the change.
   """
-  undoOperation(input: UndoOperationInput!): UndoOperationPayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  undoOperation(input: UndoOperationInput!): UndoOperationPayload @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 extend type Subscription {
@@ -13109,7 +13163,7 @@ extend type Subscription {
   operationChanged(
     "Only this one; all that the caller sees when missing."
     operationId: String
-  ): Operation @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): Operation @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 "A change of many subscribers. Each is changed once or not at all, whatever fails meanwhile. Operations are kept for 30 days after they ended, unless the operator has set another retention."
@@ -13236,7 +13290,7 @@ type OperationResult implements Node {
   "The line of the CSV file where it begins; null for operations that did not come from a file."
   line: Int
   "The subscriber; null where there is none such, or the caller does not see it."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "What became of it."
   outcome: OperationOutcome!
   "The code of the error, as in errors of requests; null when nothing failed."
@@ -13391,9 +13445,9 @@ input OperationKey @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/operator.graphqls", Input: `extend type Query {
   "One network operator; null where the caller sees none such."
-  operator("Which one." by: OperatorKey!): Operator @requires(permissions: [VIEW_SUBSCRIBER])
+  operator("Which one." by: OperatorKey!): Operator @guard(permissions: [VIEW_SUBSCRIBER])
   "One tariff; null where the caller sees none such."
-  tariff("Which one." by: TariffKey!): Tariff @requires(permissions: [VIEW_SUBSCRIBER])
+  tariff("Which one." by: TariffKey!): Tariff @guard(permissions: [VIEW_SUBSCRIBER])
   "The network operators of the fleet, ordered by code."
   operators(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -13408,7 +13462,7 @@ input OperationKey @oneOf {
     filter: OperatorFilter
     "In this order, by code when missing; code breaks ties."
     orderBy: [OperatorOrder!]
-  ): OperatorConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): OperatorConnection @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The tariffs of the company, ordered by name; those that the caller's groups hide are left out."
   tariffs(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -13423,16 +13477,16 @@ input OperationKey @oneOf {
     filter: TariffFilter
     "In this order, by name when missing; name breaks ties."
     orderBy: [TariffOrder!]
-  ): TariffConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): TariffConnection @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 extend type Mutation {
   "Adds a tariff. FORBIDDEN for users of groups."
-  createTariff(input: CreateTariffInput!): CreateTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  createTariff(input: CreateTariffInput!): CreateTariffPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   "Changes what a tariff costs. FORBIDDEN for users of groups."
-  editTariff(input: EditTariffInput!): EditTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  editTariff(input: EditTariffInput!): EditTariffPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   "Deletes a tariff that no subscriber has. FORBIDDEN for users of groups."
-  deleteTariff(input: DeleteTariffInput!): DeleteTariffPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  deleteTariff(input: DeleteTariffInput!): DeleteTariffPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
 
 "A network operator."
@@ -13559,7 +13613,7 @@ input TariffKey @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/recipient.graphqls", Input: `extend type Query {
   "One recipient; null where the caller sees none such."
-  recipient("Which one." by: RecipientKey!): Recipient @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
+  recipient("Which one." by: RecipientKey!): Recipient @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS])
   "The recipients of alert mail, ordered by id."
   recipients(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -13574,27 +13628,27 @@ input TariffKey @oneOf {
     filter: RecipientFilter
     "In this order, by recipientId when missing; recipientId breaks ties."
     orderBy: [RecipientOrder!]
-  ): RecipientConnection @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  ): RecipientConnection @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "The recipients by offset, ordered by id."
   recipientList(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
     "How many to skip."
     offset: Int
-  ): RecipientList @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use recipients.")
+  ): RecipientList @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use recipients.")
 }
 
 extend type Mutation {
   "Adds a recipient of alert mail. An address that is there already is answered as it is."
-  createRecipient(input: CreateRecipientInput!): CreateRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  createRecipient(input: CreateRecipientInput!): CreateRecipientPayload @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Changes the e-mail address of a recipient, and which alerts it is notified of."
-  editRecipient(input: EditRecipientInput!): EditRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  editRecipient(input: EditRecipientInput!): EditRecipientPayload @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Deletes a recipient, with the mail that was not sent to it yet."
-  deleteRecipient(input: DeleteRecipientInput!): DeleteRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  deleteRecipient(input: DeleteRecipientInput!): DeleteRecipientPayload @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Sends mail to a recipient again that was suppressed because a mail server refused the address, and with it the mail of the last 72 hours that was held back. Changes nothing for one that is not suppressed; refused for one that unsubscribed."
-  restoreRecipient(input: RestoreRecipientInput!): RestoreRecipientPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  restoreRecipient(input: RestoreRecipientInput!): RestoreRecipientPayload @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
   "Sends a test alert to one recipient, or to all that take mail. At most 5 in an hour to each."
-  sendTestAlert(input: SendTestAlertInput!): SendTestAlertPayload @requires(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
+  sendTestAlert(input: SendTestAlertInput!): SendTestAlertPayload @guard(permissions: [VIEW_MONITORING_ALERTS, VIEW_A_USERS_DETAILS]) @semanticNonNull
 }
 
 "An e-mail address that is notified of every alert of the company, or of some."
@@ -13752,7 +13806,7 @@ input RecipientKey @oneOf {
 Guards a field, or a field of an input that is set: the caller must have all of the permissions. With none named,
 any authenticated caller may read it.
 """
-directive @requires(permissions: [Permission!]! = []) on FIELD_DEFINITION | INPUT_FIELD_DEFINITION
+directive @guard(permissions: [Permission!]! = []) on FIELD_DEFINITION | INPUT_FIELD_DEFINITION
 
 """
 Marks a field that is null only together with an error at its path, and never as an answer:
@@ -13779,9 +13833,9 @@ scalar BigInt
 
 type Query {
   "Any object by its global id; null when it is no id, nothing of the account has it, or the caller may not see that."
-  node("The id field of an object." id: ID!): Node @requires
+  node("The id field of an object." id: ID!): Node @guard
   "Many objects by their global ids, in the order of the ids; null where node is."
-  nodes("At most 100 ids." ids: [ID!]!): [Node] @requires @semanticNonNull
+  nodes("At most 100 ids." ids: [ID!]!): [Node] @guard @semanticNonNull
 }
 
 type Mutation
@@ -13889,7 +13943,7 @@ input DateTimeFilter {
     filter: SessionFilter
     "In this order; the id breaks ties."
     orderBy: [SessionOrder!]
-  ): SessionConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  ): SessionConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
   "When one of its sessions was reported last; null when none was."
   lastSeen: DateTime @deprecated(reason: "It knows sessions alone, and when their reports arrived: use lastSeenAt.")
 }
@@ -13909,7 +13963,7 @@ extend type Company {
     filter: SessionFilter
     "In this order; the id breaks ties."
     orderBy: [SessionOrder!]
-  ): SessionConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  ): SessionConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 """
@@ -13920,7 +13974,7 @@ type Session implements Node {
   "The global id."
   id: ID!
   "Its subscriber; null as long as that is not known."
-  subscriber: Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber: Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The source that reports it, such as a RADIUS client; of several, the first."
   source: String!
   "The other sources that report it: what the gateway charges by is the same. It is booked once."
@@ -14033,7 +14087,7 @@ type SessionEdge {
 `, BuiltIn: false},
 	{Name: "../schema/silence.graphqls", Input: `extend type Query {
   "One silence; null where the caller sees none such."
-  silence("Which one." by: SilenceKey!): Silence @requires(permissions: [VIEW_MONITORING_ALERTS])
+  silence("Which one." by: SilenceKey!): Silence @guard(permissions: [VIEW_MONITORING_ALERTS])
   "The silences of the company, ordered by id. Those that are over are kept for a year."
   silences(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -14048,7 +14102,7 @@ type SessionEdge {
     filter: SilenceFilter
     "In this order, by silenceId when missing; silenceId breaks ties."
     orderBy: [SilenceOrder!]
-  ): SilenceConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+  ): SilenceConnection @guard(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
 }
 
 extend type Mutation {
@@ -14056,11 +14110,11 @@ extend type Mutation {
   Makes a silence, at most 100 that are not over to a company: alerts of volume and on conditions that it matches are logged, and
   neither mailed nor sent to webhooks. Nobody is notified of them later either. Only for users of the whole company.
   """
-  createSilence(input: CreateSilenceInput!): CreateSilencePayload @requires(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  createSilence(input: CreateSilenceInput!): CreateSilencePayload @guard(permissions: [VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
   "Changes a silence that is not over. What is missing stays; its scope and its times are replaced as a whole."
-  editSilence(input: EditSilenceInput!): EditSilencePayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  editSilence(input: EditSilenceInput!): EditSilencePayload @guard(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
   "Ends a silence now, and removes one that has not begun. One that is over stays as it is."
-  endSilence(input: EndSilenceInput!): EndSilencePayload @requires(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
+  endSilence(input: EndSilenceInput!): EndSilencePayload @guard(permissions: [VIEW_MONITORING_ALERTS, EDIT_MONITORING_ALERTS]) @semanticNonNull
 }
 
 "A span of time in which alerts notify nobody. All lists restrict it; one without any silences every alert."
@@ -14252,9 +14306,9 @@ input SilenceKey @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/source.graphqls", Input: `extend type Query {
   "One source; null where the caller sees none such."
-  source("Which one." by: SourceKey!): Source @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  source("Which one." by: SourceKey!): Source @guard(permissions: [VIEW_STATISTICS_OVERVIEW])
   "One profile that sources can have; null for none with that name. Only for users of the whole company."
-  sourceProfile("Its name." name: String!): SourceProfile @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  sourceProfile("Its name." name: String!): SourceProfile @guard(permissions: [VIEW_STATISTICS_OVERVIEW])
   "The sources of the company, ordered by name. Only for users of the whole company."
   sources(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -14269,7 +14323,7 @@ input SilenceKey @oneOf {
     filter: SourceFilter
     "In this order, by name when missing; name breaks ties."
     orderBy: [SourceOrder!]
-  ): SourceConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): SourceConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Records of sources that could not be used, the newest first; at most 10,000 of a source are kept. Only for users of the whole company."
   sourceRejects(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -14284,42 +14338,42 @@ input SilenceKey @oneOf {
     filter: SourceRejectFilter
     "In this order, the newest first when missing; the id breaks ties."
     orderBy: [SourceRejectOrder!]
-  ): SourceRejectConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  ): SourceRejectConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
   "The profiles that sources can have, by name: those of the company, and the ready ones that it has not replaced. Only for users of the whole company."
-  sourceProfiles: [SourceProfile!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  sourceProfiles: [SourceProfile!] @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "The versions of a profile of the company, the newest first: the last 100. Only for users of the whole company."
   sourceProfileVersions(
     "The profile."
     profileName: String!
-  ): [SourceProfile!] @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): [SourceProfile!] @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "How a profile reads a sample, record by record. Nothing is stored. Only for users of the whole company."
   previewSourceProfile(
     "The profile to try."
     by: SourceProfileChoice!
     "What the sender sends: at most 100 records and 256 kB."
     sample: String!
-  ): [PreviewedRecord!] @requires(permissions: [RECORD_USAGE]) @semanticNonNull @price(units: 50)
+  ): [PreviewedRecord!] @guard(permissions: [RECORD_USAGE]) @semanticNonNull @price(units: 50)
 }
 
 extend type Mutation {
   "Saves a profile of the company, as a new version where it changes; at most 200 to a company. Sources that have it read by it from then on. Only for users of the whole company."
-  setSourceProfile(input: SetSourceProfileInput!): SetSourceProfilePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  setSourceProfile(input: SetSourceProfileInput!): SetSourceProfilePayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
   "Deletes a profile of the company with its versions. One that a source has is refused."
-  deleteSourceProfile(input: DeleteSourceProfileInput!): DeleteSourceProfilePayload @requires(permissions: [RECORD_USAGE]) @semanticNonNull
+  deleteSourceProfile(input: DeleteSourceProfileInput!): DeleteSourceProfilePayload @guard(permissions: [RECORD_USAGE]) @semanticNonNull
   "Adds a source, at most 200 to a company. The secret is shown in this answer only. Only for users of the whole company."
-  createSource(input: CreateSourceInput!): CreateSourcePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  createSource(input: CreateSourceInput!): CreateSourcePayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
   "Changes a source. What is missing stays."
-  editSource(input: EditSourceInput!): EditSourcePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  editSource(input: EditSourceInput!): EditSourcePayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
   "Makes a new secret, shown in this answer only. For 24 hours the one before is accepted, too."
-  rotateSourceSecret(input: RotateSourceSecretInput!): RotateSourceSecretPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  rotateSourceSecret(input: RotateSourceSecretInput!): RotateSourceSecretPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
   "Pauses a source: what it sends is refused with 503 and Retry-After."
-  pauseSource(input: PauseSourceInput!): PauseSourcePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  pauseSource(input: PauseSourceInput!): PauseSourcePayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
   "Lets a source send again."
-  resumeSource(input: ResumeSourceInput!): ResumeSourcePayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
+  resumeSource(input: ResumeSourceInput!): ResumeSourcePayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, RECORD_USAGE]) @semanticNonNull
   "Deletes a source with its rejects. The usage that it reported stays."
-  deleteSource(input: DeleteSourceInput!): DeleteSourcePayload @requires(permissions: [RECORD_USAGE]) @semanticNonNull
+  deleteSource(input: DeleteSourceInput!): DeleteSourcePayload @guard(permissions: [RECORD_USAGE]) @semanticNonNull
   "Reads the rejects of a source again by its profile. Those that can be used now are booked and deleted. An error can come after some were: to ask again changes nothing of them."
-  replaySourceRejects(input: ReplaySourceRejectsInput!): ReplaySourceRejectsPayload @requires(permissions: [RECORD_USAGE]) @semanticNonNull
+  replaySourceRejects(input: ReplaySourceRejectsInput!): ReplaySourceRejectsPayload @guard(permissions: [RECORD_USAGE]) @semanticNonNull
 }
 
 "What posts usage records to an address of its own."
@@ -14784,7 +14838,7 @@ input SourceProfileChoice @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/subscriber.graphqls", Input: `extend type Query {
   "One subscriber; null where the caller sees none such."
-  subscriber("Which one." by: SubscriberKey!): Subscriber @requires(permissions: [VIEW_SUBSCRIBER])
+  subscriber("Which one." by: SubscriberKey!): Subscriber @guard(permissions: [VIEW_SUBSCRIBER])
   "The subscribers, page by page from cursor to cursor."
   subscribers(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -14799,7 +14853,7 @@ input SourceProfileChoice @oneOf {
     filter: SubscriberFilter
     "In this order; physicalId breaks ties."
     orderBy: [SubscriberOrder!]
-  ): SubscriberConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): SubscriberConnection @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The subscribers by offset, with the filter and order languages of the REST paths."
   subscriberList(
     "How many, at most 100. 25 when missing or 0."
@@ -14810,33 +14864,33 @@ input SourceProfileChoice @oneOf {
     filter: String
     "Such as: connectionDate DESC, nickname."
     orderBy: String
-  ): SubscriberList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use subscribers, which has a typed filter and cursors.")
+  ): SubscriberList @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use subscribers, which has a typed filter and cursors.")
 }
 
 extend type Mutation {
   "Adds a subscriber. Usage that waits for it is booked within a minute. FORBIDDEN for users of groups."
-  createSubscriber(input: CreateSubscriberInput!): CreateSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  createSubscriber(input: CreateSubscriberInput!): CreateSubscriberPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   """
   Changes the nickname of a subscriber and what the inventory records of it, its tariff too. Fields that are left out stay as
   they are. Where the contract of a subscriber is activated, deactivated or terminated by it, its carrier is asked for that: see
   commands. The nickname needs UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, each other field MANAGE_INVENTORY.
   """
-  editSubscriber(input: EditSubscriberInput!): EditSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  editSubscriber(input: EditSubscriberInput!): EditSubscriberPayload @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   """
   Moves a subscriber into a group, or out of its group. Usage counts for the new group from now on; what was used before its
   first group counts for that one. FORBIDDEN for users of
   groups where they would not see the subscriber any more, or would see tariff details that its group hides.
   """
-  moveSubscriber(input: MoveSubscriberInput!): MoveSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  moveSubscriber(input: MoveSubscriberInput!): MoveSubscriberPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   "Bars a subscriber in the inventory. Its carrier is asked for it where the company has a provider of commands, see isInventoryOnly."
-  barSubscriber(input: BarSubscriberInput!): BarSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  barSubscriber(input: BarSubscriberInput!): BarSubscriberPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   "Bars a subscriber no more, in the inventory. Its carrier is asked for it where the company has a provider of commands, see isInventoryOnly."
-  unbarSubscriber(input: UnbarSubscriberInput!): UnbarSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  unbarSubscriber(input: UnbarSubscriberInput!): UnbarSubscriberPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
   """
   Records that the contract of a subscriber is terminated, and that it is not active any more. Its carrier is asked for it
   where the company has a provider of commands, see isInventoryOnly. editSubscriber takes it back.
   """
-  terminateSubscriber(input: TerminateSubscriberInput!): TerminateSubscriberPayload @requires(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
+  terminateSubscriber(input: TerminateSubscriberInput!): TerminateSubscriberPayload @guard(permissions: [VIEW_SUBSCRIBER, MANAGE_INVENTORY]) @semanticNonNull
 }
 
 "A physical device or virtual profile that is subscribed to the network."
@@ -15249,39 +15303,39 @@ input EditSubscriberInput {
   "ICCID, device EUI or IMEI; it does not change."
   physicalId: String!
   "The new nickname, 0 to 256 characters."
-  nickname: String @requires(permissions: [UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
+  nickname: String @guard(permissions: [UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
   "How it reaches the network."
-  kind: SubscriberKind @requires(permissions: [MANAGE_INVENTORY])
+  kind: SubscriberKind @guard(permissions: [MANAGE_INVENTORY])
   "MSISDN, device EUI or subscription ID. FORBIDDEN for users of groups."
-  subscriberId: String @requires(permissions: [MANAGE_INVENTORY])
+  subscriberId: String @guard(permissions: [MANAGE_INVENTORY])
   "The circuit switched data number; null for none. FORBIDDEN for users of groups."
-  dataNumber: String @requires(permissions: [MANAGE_INVENTORY])
+  dataNumber: String @guard(permissions: [MANAGE_INVENTORY])
   "The IMSI; empty for what has none. FORBIDDEN for users of groups, as the numbers decide whose usage is reported."
-  imsi: String @requires(permissions: [MANAGE_INVENTORY])
+  imsi: String @guard(permissions: [MANAGE_INVENTORY])
   "The fixed IP address, as in CreateSubscriberInput; null for none. FORBIDDEN for users of groups."
-  fixedIpAddress: String @requires(permissions: [MANAGE_INVENTORY])
+  fixedIpAddress: String @guard(permissions: [MANAGE_INVENTORY])
   "The code of an operator of the service."
-  operatorCode: String @requires(permissions: [MANAGE_INVENTORY])
+  operatorCode: String @guard(permissions: [MANAGE_INVENTORY])
   "The name of a tariff of the company. FORBIDDEN where the caller's group hides tariff details."
-  tariffName: String @requires(permissions: [MANAGE_INVENTORY])
+  tariffName: String @guard(permissions: [MANAGE_INVENTORY])
   "The length of its contract in months. FORBIDDEN where the caller's group hides tariff details."
-  contractLength: Int @requires(permissions: [MANAGE_INVENTORY])
+  contractLength: Int @guard(permissions: [MANAGE_INVENTORY])
   "The start of its contract. FORBIDDEN for users of groups."
-  connectionDate: DateTime @requires(permissions: [MANAGE_INVENTORY])
+  connectionDate: DateTime @guard(permissions: [MANAGE_INVENTORY])
   "The end of its contract, not before its start."
-  expiryDate: DateTime @requires(permissions: [MANAGE_INVENTORY])
+  expiryDate: DateTime @guard(permissions: [MANAGE_INVENTORY])
   "When its contract was terminated; null while it runs."
-  terminateDate: DateTime @requires(permissions: [MANAGE_INVENTORY])
+  terminateDate: DateTime @guard(permissions: [MANAGE_INVENTORY])
   "Whether it is active."
-  isActive: Boolean @requires(permissions: [MANAGE_INVENTORY])
+  isActive: Boolean @guard(permissions: [MANAGE_INVENTORY])
   "Whether it is a physical SIM or device or a virtual profile."
-  subscriberType: SubscriberType @requires(permissions: [MANAGE_INVENTORY])
+  subscriberType: SubscriberType @guard(permissions: [MANAGE_INVENTORY])
   "The EID of an eUICC; null for none."
-  eid: String @requires(permissions: [MANAGE_INVENTORY])
+  eid: String @guard(permissions: [MANAGE_INVENTORY])
   "The SM-DP+ provider of an eUICC or eSIM profile; null for none."
-  smdpProvider: String @requires(permissions: [MANAGE_INVENTORY])
+  smdpProvider: String @guard(permissions: [MANAGE_INVENTORY])
   "The eUICC that it is a profile on; null for none. FORBIDDEN for users of groups."
-  parent: ParentInput @requires(permissions: [MANAGE_INVENTORY])
+  parent: ParentInput @guard(permissions: [MANAGE_INVENTORY])
 }
 
 "What editing a subscriber gave."
@@ -15368,7 +15422,7 @@ input SubscriberKey @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/tag.graphqls", Input: `extend type Query {
   "One tag; null when no visible subscriber carries it."
-  tag("Which one." by: TagKey!): Tag @requires(permissions: [VIEW_SUBSCRIBER])
+  tag("Which one." by: TagKey!): Tag @guard(permissions: [VIEW_SUBSCRIBER])
   "The tags, ordered by name."
   tags(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -15383,14 +15437,14 @@ input SubscriberKey @oneOf {
     filter: TagFilter
     "In this order, by name when missing."
     orderBy: [TagOrder!]
-  ): TagConnection @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): TagConnection @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "The tags by offset, ordered by name."
   tagList(
     "How many, at most 100. 25 when missing or 0."
     limit: Int
     "How many to skip."
     offset: Int
-  ): TagList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use tags.")
+  ): TagList @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use tags.")
   "The subscribers that carry a tag, by offset, ordered by physicalId; empty when none does."
   taggedSubscriberList(
     "The name of the tag."
@@ -15399,14 +15453,14 @@ input SubscriberKey @oneOf {
     limit: Int
     "How many to skip."
     offset: Int
-  ): SubscriberList @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use tag and its subscribers.")
+  ): SubscriberList @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @deprecated(reason: "It is for the REST paths: use tag and its subscribers.")
 }
 
 extend type Mutation {
   "Puts a tag on subscribers, all of them or, when one is unknown, none. Those that carry it already stay as they are."
-  attachTag(input: AttachTagInput!): AttachTagPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
+  attachTag(input: AttachTagInput!): AttachTagPayload @guard(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
   "Takes a tag off subscribers, all of them or, when one is unknown or does not carry it, none."
-  detachTag(input: DetachTagInput!): DetachTagPayload @requires(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
+  detachTag(input: DetachTagInput!): DetachTagPayload @guard(permissions: [VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER]) @semanticNonNull
 }
 
 "A text that identifies subscribers. It lives as long as a subscriber carries it."
@@ -15504,7 +15558,7 @@ input TagKey @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/upstream.graphqls", Input: `extend type Query {
   "One upstream; null where the caller sees none such."
-  upstream("Which one." by: UpstreamKey!): Upstream @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  upstream("Which one." by: UpstreamKey!): Upstream @guard(permissions: [VIEW_STATISTICS_OVERVIEW])
   "The upstreams of the company, ordered by name. Only for users of the whole company."
   upstreams(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -15519,7 +15573,7 @@ input TagKey @oneOf {
     filter: UpstreamFilter
     "In this order, by name when missing; upstreamId breaks ties."
     orderBy: [UpstreamOrder!]
-  ): UpstreamConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): UpstreamConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 extend type Mutation {
@@ -15528,21 +15582,21 @@ extend type Mutation {
   written through. Only for users of the whole company, who have the permissions for all that an upstream changes here.
   """
   createUpstream(input: CreateUpstreamInput!): CreateUpstreamPayload
-    @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+    @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Changes an upstream, and begins a sweep. What is missing stays."
   editUpstream(input: EditUpstreamInput!): EditUpstreamPayload
-    @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
+    @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Pauses an upstream. A pass that runs ends within seconds, and goes on afterwards."
-  pauseUpstream(input: PauseUpstreamInput!): PauseUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+  pauseUpstream(input: PauseUpstreamInput!): PauseUpstreamPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
   "Begins the passes of an upstream again."
-  resumeUpstream(input: ResumeUpstreamInput!): ResumeUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+  resumeUpstream(input: ResumeUpstreamInput!): ResumeUpstreamPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
   "Begins a pass at once, or after the one that runs. A paused upstream is refused."
-  syncUpstream(input: SyncUpstreamInput!): SyncUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+  syncUpstream(input: SyncUpstreamInput!): SyncUpstreamPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
   "Confirms that subscribers are made inactive which two sweeps in a row have not found, and that are too many for a sweep alone. It begins a sweep, which does it; those that it finds stay."
   confirmUpstreamRemovals(input: ConfirmUpstreamRemovalsInput!): ConfirmUpstreamRemovalsPayload
-    @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+    @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
   "Deletes an upstream with its key. Subscribers, usage and all else that it brought stay."
-  deleteUpstream(input: DeleteUpstreamInput!): DeleteUpstreamPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
+  deleteUpstream(input: DeleteUpstreamInput!): DeleteUpstreamPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW, MANAGE_INVENTORY, RECORD_USAGE]) @semanticNonNull
 }
 
 "Another server of the documented API whose account is kept in step with here."
@@ -15732,7 +15786,7 @@ input CreateUpstreamInput {
   "Whether alerts are copied, with their log."
   isCopyingAlerts: Boolean! = true
   "Whether recipients of alert mail are copied: both sides send mail then."
-  isCopyingRecipients: Boolean @requires(permissions: [VIEW_A_USERS_DETAILS])
+  isCopyingRecipients: Boolean @guard(permissions: [VIEW_A_USERS_DETAILS])
 }
 
 "What changes on an upstream."
@@ -15754,7 +15808,7 @@ input EditUpstreamInput {
   "Whether alerts are copied, with their log."
   isCopyingAlerts: Boolean
   "Whether recipients of alert mail are copied: both sides send mail then."
-  isCopyingRecipients: Boolean @requires(permissions: [VIEW_A_USERS_DETAILS])
+  isCopyingRecipients: Boolean @guard(permissions: [VIEW_A_USERS_DETAILS])
 }
 
 "Which upstream to pause."
@@ -15848,7 +15902,7 @@ input UpstreamKey @oneOf {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): Usage @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "What reports usage, and how far that is known."
   usageSources(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -15863,7 +15917,7 @@ input UpstreamKey @oneOf {
     filter: UsageSourceFilter
     "In this order, by source when missing; it breaks ties."
     orderBy: [UsageSourceOrder!]
-  ): UsageSourceConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): UsageSourceConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 extend type Group {
@@ -15873,7 +15927,7 @@ extend type Group {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): Usage @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 extend type Tag {
@@ -15883,7 +15937,7 @@ extend type Tag {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 200)
+  ): Usage @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 200)
 }
 
 extend type Subscriber {
@@ -15893,12 +15947,12 @@ extend type Subscriber {
     start: DateTime
     "The first instant after the span; the end of the current billing period when missing."
     end: DateTime
-  ): Usage @requires(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
+  ): Usage @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER]) @semanticNonNull
 }
 
 extend type Mutation {
   "Records usage and answers for each record. To record the same again changes nothing."
-  recordUsage(input: RecordUsageInput!): RecordUsagePayload @requires(permissions: [RECORD_USAGE]) @semanticNonNull
+  recordUsage(input: RecordUsageInput!): RecordUsagePayload @guard(permissions: [RECORD_USAGE]) @semanticNonNull
 }
 
 """
@@ -15955,7 +16009,7 @@ type Usage {
   topSubscribers(
     "How many, 1 to 100."
     first: Int! = 10
-  ): [SubscriberUsage!] @requires(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  ): [SubscriberUsage!] @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   "Usage in the span of the same length before; for a billing period, the one before."
   previous: Usage!
   """
@@ -16278,7 +16332,7 @@ enum UsageStatus {
 `, BuiltIn: false},
 	{Name: "../schema/webhook.graphqls", Input: `extend type Query {
   "One webhook; null where the caller sees none such."
-  webhook("Which one." by: WebhookKey!): Webhook @requires(permissions: [VIEW_MONITORING_ALERTS])
+  webhook("Which one." by: WebhookKey!): Webhook @guard(permissions: [VIEW_MONITORING_ALERTS])
   "The webhooks of the company, ordered by id; for a user of groups those that were made for these groups."
   webhooks(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -16293,7 +16347,7 @@ enum UsageStatus {
     filter: WebhookFilter
     "In this order, by webhookId when missing; webhookId breaks ties."
     orderBy: [WebhookOrder!]
-  ): WebhookConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+  ): WebhookConnection @guard(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
   "The messages to webhooks, the newest first unless ordered otherwise. Those that FAILED are the dead letters."
   webhookDeliveries(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -16308,7 +16362,7 @@ enum UsageStatus {
     filter: WebhookDeliveryFilter
     "In this order, the newest first when missing; deliveryId breaks ties."
     orderBy: [WebhookDeliveryOrder!]
-  ): WebhookDeliveryConnection @requires(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
+  ): WebhookDeliveryConnection @guard(permissions: [VIEW_MONITORING_ALERTS]) @semanticNonNull
 }
 
 extend type Mutation {
@@ -16316,23 +16370,23 @@ extend type Mutation {
   Adds a webhook, at most 20 to a company. The secret is shown in this answer only. One that a user of groups makes gets the
   events of these groups alone, as long as the user is attached to them.
   """
-  createWebhook(input: CreateWebhookInput!): CreateWebhookPayload @requires(permissions: [ADD_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  createWebhook(input: CreateWebhookInput!): CreateWebhookPayload @guard(permissions: [ADD_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
   "Changes a webhook. What is missing stays; lists are replaced as a whole."
-  editWebhook(input: EditWebhookInput!): EditWebhookPayload @requires(permissions: [EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  editWebhook(input: EditWebhookInput!): EditWebhookPayload @guard(permissions: [EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
   "Makes a new secret, shown in this answer only. For 24 hours messages are signed with the one before, too."
-  rotateWebhookSecret(input: RotateWebhookSecretInput!): RotateWebhookSecretPayload @requires(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
+  rotateWebhookSecret(input: RotateWebhookSecretInput!): RotateWebhookSecretPayload @guard(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
   "Sends an event of the type webhook.test, whatever the filter. At most 20 in an hour to a webhook; not to a disabled one."
-  testWebhook(input: TestWebhookInput!): TestWebhookPayload @requires(permissions: [EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  testWebhook(input: TestWebhookInput!): TestWebhookPayload @guard(permissions: [EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
   "Enables a webhook. Messages that were queued when it was disabled are sent; events in between are not."
-  enableWebhook(input: EnableWebhookInput!): EnableWebhookPayload @requires(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
+  enableWebhook(input: EnableWebhookInput!): EnableWebhookPayload @guard(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
   "Disables a webhook: it gets no more events."
-  disableWebhook(input: DisableWebhookInput!): DisableWebhookPayload @requires(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
+  disableWebhook(input: DisableWebhookInput!): DisableWebhookPayload @guard(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
   "Deletes a webhook with its messages."
-  deleteWebhook(input: DeleteWebhookInput!): DeleteWebhookPayload @requires(permissions: [DELETE_MONITORING_ALERTS]) @semanticNonNull
+  deleteWebhook(input: DeleteWebhookInput!): DeleteWebhookPayload @guard(permissions: [DELETE_MONITORING_ALERTS]) @semanticNonNull
   "Sends a message again, under the same id, by a new schedule."
-  replayWebhookDelivery(input: ReplayWebhookDeliveryInput!): ReplayWebhookDeliveryPayload @requires(permissions: [EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
+  replayWebhookDelivery(input: ReplayWebhookDeliveryInput!): ReplayWebhookDeliveryPayload @guard(permissions: [EDIT_MONITORING_ALERTS, VIEW_SUBSCRIBER]) @semanticNonNull
   "Sends the messages of a webhook that were made since a time again, delivered and failed ones, each under its id: the oldest 10,000 at most."
-  replayWebhookDeliveriesSince(input: ReplayWebhookDeliveriesSinceInput!): ReplayWebhookDeliveriesSincePayload @requires(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
+  replayWebhookDeliveriesSince(input: ReplayWebhookDeliveriesSinceInput!): ReplayWebhookDeliveriesSincePayload @guard(permissions: [EDIT_MONITORING_ALERTS]) @semanticNonNull
 }
 
 "An HTTP endpoint that events of the company are sent to."
@@ -16430,11 +16484,11 @@ type WebhookDelivery implements Node & Delivery {
   "The status of the last answer; null where there was none."
   lastStatus: Int
   "The first kilobyte of the last answer; null where there was none."
-  lastAnswer: String @requires(permissions: [VIEW_SUBSCRIBER])
+  lastAnswer: String @guard(permissions: [VIEW_SUBSCRIBER])
   "Why the last attempt failed; null where it did not."
   lastError: String
   "The body of the request."
-  payload: String @requires(permissions: [VIEW_SUBSCRIBER])
+  payload: String @guard(permissions: [VIEW_SUBSCRIBER])
 }
 
 "A page of webhooks."
@@ -19716,6 +19770,14 @@ func (ec *executionContext) childFields_WithdrawInvitationPayload(ctx context.Co
 		return ec.fieldContext_WithdrawInvitationPayload_user(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WithdrawInvitationPayload", field.Name)
+}
+
+func (ec *executionContext) childFields__Service(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sdl":
+		return ec.fieldContext__Service_sdl(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type _Service", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

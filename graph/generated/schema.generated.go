@@ -135,6 +135,8 @@ type QueryResolver interface {
 	PreviewConditionAlert(ctx context.Context, input input.CreateConditionAlertInput, days int32) (*condition.Preview, error)
 	ExplainConditionAlert(ctx context.Context, alertID int32, physicalID *string, groupID *int32) (*condition.Explanation, error)
 	Deliveries(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[domain.Delivery], error)
+	Service(ctx context.Context) (model.Service, error)
+	Entities(ctx context.Context, representations []map[string]any) ([]model.Node, error)
 	Group(ctx context.Context, by input.GroupKey) (*domain.Group, error)
 	Groups(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Group], error)
 	GroupList(ctx context.Context, limit *int32, offset *int32) (*model.List[*domain.Group], error)
@@ -174,7 +176,7 @@ type QueryResolver interface {
 
 // region    ***************************** args.gotpl *****************************
 
-func (ec *executionContext) dir_requires_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) dir_guard_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "permissions",
@@ -1207,6 +1209,20 @@ func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["name"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query__entities_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "representations",
+		func(ctx context.Context, v any) ([]map[string]any, error) {
+			return ec.unmarshalN_Any2ᚕmapᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["representations"] = arg0
 	return args, nil
 }
 
@@ -3139,11 +3155,11 @@ func (ec *executionContext) _Mutation_createUser(ctx context.Context, field grap
 					var zeroVal *model.CreateUserPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateUserPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3201,11 +3217,11 @@ func (ec *executionContext) _Mutation_editUser(ctx context.Context, field graphq
 					var zeroVal *model.EditUserPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditUserPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3263,11 +3279,11 @@ func (ec *executionContext) _Mutation_inviteUser(ctx context.Context, field grap
 					var zeroVal *model.InviteUserPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.InviteUserPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3325,11 +3341,11 @@ func (ec *executionContext) _Mutation_withdrawInvitation(ctx context.Context, fi
 					var zeroVal *model.WithdrawInvitationPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.WithdrawInvitationPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3387,11 +3403,11 @@ func (ec *executionContext) _Mutation_endUserSessions(ctx context.Context, field
 					var zeroVal *model.EndUserSessionsPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EndUserSessionsPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3449,11 +3465,11 @@ func (ec *executionContext) _Mutation_deleteUser(ctx context.Context, field grap
 					var zeroVal *model.DeleteUserPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteUserPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3511,11 +3527,11 @@ func (ec *executionContext) _Mutation_createAccessKey(ctx context.Context, field
 					var zeroVal *model.CreateAccessKeyPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateAccessKeyPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3573,11 +3589,11 @@ func (ec *executionContext) _Mutation_editAccessKey(ctx context.Context, field g
 					var zeroVal *model.EditAccessKeyPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditAccessKeyPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3635,11 +3651,11 @@ func (ec *executionContext) _Mutation_rotateAccessKey(ctx context.Context, field
 					var zeroVal *model.RotateAccessKeyPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.RotateAccessKeyPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3697,11 +3713,11 @@ func (ec *executionContext) _Mutation_revokeAccessKey(ctx context.Context, field
 					var zeroVal *model.RevokeAccessKeyPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.RevokeAccessKeyPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3759,11 +3775,11 @@ func (ec *executionContext) _Mutation_createAlert(ctx context.Context, field gra
 					var zeroVal *model.CreateAlertPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateAlertPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3821,11 +3837,11 @@ func (ec *executionContext) _Mutation_editAlert(ctx context.Context, field graph
 					var zeroVal *model.EditAlertPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditAlertPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3883,11 +3899,11 @@ func (ec *executionContext) _Mutation_deleteAlert(ctx context.Context, field gra
 					var zeroVal *model.DeleteAlertPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteAlertPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -3945,11 +3961,11 @@ func (ec *executionContext) _Mutation_setCommandProvider(ctx context.Context, fi
 					var zeroVal *model.SetCommandProviderPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.SetCommandProviderPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4007,11 +4023,11 @@ func (ec *executionContext) _Mutation_deleteCommandProvider(ctx context.Context,
 					var zeroVal *model.DeleteCommandProviderPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteCommandProviderPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4069,11 +4085,11 @@ func (ec *executionContext) _Mutation_reportCommand(ctx context.Context, field g
 					var zeroVal *model.ReportCommandPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.ReportCommandPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4131,11 +4147,11 @@ func (ec *executionContext) _Mutation_retryCommand(ctx context.Context, field gr
 					var zeroVal *model.RetryCommandPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.RetryCommandPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4193,11 +4209,11 @@ func (ec *executionContext) _Mutation_cancelCommand(ctx context.Context, field g
 					var zeroVal *model.CancelCommandPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CancelCommandPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4255,11 +4271,11 @@ func (ec *executionContext) _Mutation_createConditionAlert(ctx context.Context, 
 					var zeroVal *model.CreateConditionAlertPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateConditionAlertPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4317,11 +4333,11 @@ func (ec *executionContext) _Mutation_editConditionAlert(ctx context.Context, fi
 					var zeroVal *model.EditConditionAlertPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditConditionAlertPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4379,11 +4395,11 @@ func (ec *executionContext) _Mutation_deleteConditionAlert(ctx context.Context, 
 					var zeroVal *model.DeleteConditionAlertPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteConditionAlertPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4441,11 +4457,11 @@ func (ec *executionContext) _Mutation_createGroup(ctx context.Context, field gra
 					var zeroVal *model.CreateGroupPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateGroupPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4503,11 +4519,11 @@ func (ec *executionContext) _Mutation_editGroup(ctx context.Context, field graph
 					var zeroVal *model.EditGroupPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditGroupPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4565,11 +4581,11 @@ func (ec *executionContext) _Mutation_deleteGroup(ctx context.Context, field gra
 					var zeroVal *model.DeleteGroupPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteGroupPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4627,11 +4643,11 @@ func (ec *executionContext) _Mutation_startSubscriberChange(ctx context.Context,
 					var zeroVal *model.StartSubscriberChangePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.StartSubscriberChangePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4689,11 +4705,11 @@ func (ec *executionContext) _Mutation_cancelOperation(ctx context.Context, field
 					var zeroVal *model.CancelOperationPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CancelOperationPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4751,11 +4767,11 @@ func (ec *executionContext) _Mutation_undoOperation(ctx context.Context, field g
 					var zeroVal *model.UndoOperationPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.UndoOperationPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4813,11 +4829,11 @@ func (ec *executionContext) _Mutation_createTariff(ctx context.Context, field gr
 					var zeroVal *model.CreateTariffPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateTariffPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4875,11 +4891,11 @@ func (ec *executionContext) _Mutation_editTariff(ctx context.Context, field grap
 					var zeroVal *model.EditTariffPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditTariffPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4937,11 +4953,11 @@ func (ec *executionContext) _Mutation_deleteTariff(ctx context.Context, field gr
 					var zeroVal *model.DeleteTariffPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteTariffPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -4999,11 +5015,11 @@ func (ec *executionContext) _Mutation_createRecipient(ctx context.Context, field
 					var zeroVal *model.CreateRecipientPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateRecipientPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5061,11 +5077,11 @@ func (ec *executionContext) _Mutation_editRecipient(ctx context.Context, field g
 					var zeroVal *model.EditRecipientPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditRecipientPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5123,11 +5139,11 @@ func (ec *executionContext) _Mutation_deleteRecipient(ctx context.Context, field
 					var zeroVal *model.DeleteRecipientPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteRecipientPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5185,11 +5201,11 @@ func (ec *executionContext) _Mutation_restoreRecipient(ctx context.Context, fiel
 					var zeroVal *domain.Restored
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Restored
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5247,11 +5263,11 @@ func (ec *executionContext) _Mutation_sendTestAlert(ctx context.Context, field g
 					var zeroVal *model.SendTestAlertPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.SendTestAlertPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5309,11 +5325,11 @@ func (ec *executionContext) _Mutation_createSilence(ctx context.Context, field g
 					var zeroVal *model.CreateSilencePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateSilencePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5371,11 +5387,11 @@ func (ec *executionContext) _Mutation_editSilence(ctx context.Context, field gra
 					var zeroVal *model.EditSilencePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditSilencePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5433,11 +5449,11 @@ func (ec *executionContext) _Mutation_endSilence(ctx context.Context, field grap
 					var zeroVal *model.EndSilencePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EndSilencePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5495,11 +5511,11 @@ func (ec *executionContext) _Mutation_setSourceProfile(ctx context.Context, fiel
 					var zeroVal *model.SetSourceProfilePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.SetSourceProfilePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5557,11 +5573,11 @@ func (ec *executionContext) _Mutation_deleteSourceProfile(ctx context.Context, f
 					var zeroVal *model.DeleteSourceProfilePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteSourceProfilePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5619,11 +5635,11 @@ func (ec *executionContext) _Mutation_createSource(ctx context.Context, field gr
 					var zeroVal *model.CreateSourcePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateSourcePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5681,11 +5697,11 @@ func (ec *executionContext) _Mutation_editSource(ctx context.Context, field grap
 					var zeroVal *model.EditSourcePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditSourcePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5743,11 +5759,11 @@ func (ec *executionContext) _Mutation_rotateSourceSecret(ctx context.Context, fi
 					var zeroVal *model.RotateSourceSecretPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.RotateSourceSecretPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5805,11 +5821,11 @@ func (ec *executionContext) _Mutation_pauseSource(ctx context.Context, field gra
 					var zeroVal *model.PauseSourcePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.PauseSourcePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5867,11 +5883,11 @@ func (ec *executionContext) _Mutation_resumeSource(ctx context.Context, field gr
 					var zeroVal *model.ResumeSourcePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.ResumeSourcePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5929,11 +5945,11 @@ func (ec *executionContext) _Mutation_deleteSource(ctx context.Context, field gr
 					var zeroVal *model.DeleteSourcePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteSourcePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5991,11 +6007,11 @@ func (ec *executionContext) _Mutation_replaySourceRejects(ctx context.Context, f
 					var zeroVal *model.ReplaySourceRejectsPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.ReplaySourceRejectsPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6053,11 +6069,11 @@ func (ec *executionContext) _Mutation_createSubscriber(ctx context.Context, fiel
 					var zeroVal *model.CreateSubscriberPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateSubscriberPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6115,11 +6131,11 @@ func (ec *executionContext) _Mutation_editSubscriber(ctx context.Context, field 
 					var zeroVal *model.Commanded
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Commanded
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6177,11 +6193,11 @@ func (ec *executionContext) _Mutation_moveSubscriber(ctx context.Context, field 
 					var zeroVal *model.MoveSubscriberPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.MoveSubscriberPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6239,11 +6255,11 @@ func (ec *executionContext) _Mutation_barSubscriber(ctx context.Context, field g
 					var zeroVal *model.Commanded
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Commanded
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6301,11 +6317,11 @@ func (ec *executionContext) _Mutation_unbarSubscriber(ctx context.Context, field
 					var zeroVal *model.Commanded
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Commanded
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6363,11 +6379,11 @@ func (ec *executionContext) _Mutation_terminateSubscriber(ctx context.Context, f
 					var zeroVal *model.Commanded
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Commanded
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6425,11 +6441,11 @@ func (ec *executionContext) _Mutation_attachTag(ctx context.Context, field graph
 					var zeroVal *model.AttachTagPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.AttachTagPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6487,11 +6503,11 @@ func (ec *executionContext) _Mutation_detachTag(ctx context.Context, field graph
 					var zeroVal *model.DetachTagPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DetachTagPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6549,11 +6565,11 @@ func (ec *executionContext) _Mutation_createUpstream(ctx context.Context, field 
 					var zeroVal *model.CreateUpstreamPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateUpstreamPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6611,11 +6627,11 @@ func (ec *executionContext) _Mutation_editUpstream(ctx context.Context, field gr
 					var zeroVal *model.EditUpstreamPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditUpstreamPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6673,11 +6689,11 @@ func (ec *executionContext) _Mutation_pauseUpstream(ctx context.Context, field g
 					var zeroVal *model.PauseUpstreamPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.PauseUpstreamPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6735,11 +6751,11 @@ func (ec *executionContext) _Mutation_resumeUpstream(ctx context.Context, field 
 					var zeroVal *model.ResumeUpstreamPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.ResumeUpstreamPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6797,11 +6813,11 @@ func (ec *executionContext) _Mutation_syncUpstream(ctx context.Context, field gr
 					var zeroVal *model.SyncUpstreamPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.SyncUpstreamPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6859,11 +6875,11 @@ func (ec *executionContext) _Mutation_confirmUpstreamRemovals(ctx context.Contex
 					var zeroVal *model.ConfirmUpstreamRemovalsPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.ConfirmUpstreamRemovalsPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6921,11 +6937,11 @@ func (ec *executionContext) _Mutation_deleteUpstream(ctx context.Context, field 
 					var zeroVal *model.DeleteUpstreamPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteUpstreamPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -6983,11 +6999,11 @@ func (ec *executionContext) _Mutation_recordUsage(ctx context.Context, field gra
 					var zeroVal *model.RecordUsagePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.RecordUsagePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7045,11 +7061,11 @@ func (ec *executionContext) _Mutation_createWebhook(ctx context.Context, field g
 					var zeroVal *model.CreateWebhookPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateWebhookPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7107,11 +7123,11 @@ func (ec *executionContext) _Mutation_editWebhook(ctx context.Context, field gra
 					var zeroVal *model.EditWebhookPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditWebhookPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7169,11 +7185,11 @@ func (ec *executionContext) _Mutation_rotateWebhookSecret(ctx context.Context, f
 					var zeroVal *model.RotateWebhookSecretPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.RotateWebhookSecretPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7231,11 +7247,11 @@ func (ec *executionContext) _Mutation_testWebhook(ctx context.Context, field gra
 					var zeroVal *model.TestWebhookPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.TestWebhookPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7293,11 +7309,11 @@ func (ec *executionContext) _Mutation_enableWebhook(ctx context.Context, field g
 					var zeroVal *model.EnableWebhookPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EnableWebhookPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7355,11 +7371,11 @@ func (ec *executionContext) _Mutation_disableWebhook(ctx context.Context, field 
 					var zeroVal *model.DisableWebhookPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DisableWebhookPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7417,11 +7433,11 @@ func (ec *executionContext) _Mutation_deleteWebhook(ctx context.Context, field g
 					var zeroVal *model.DeleteWebhookPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteWebhookPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7479,11 +7495,11 @@ func (ec *executionContext) _Mutation_replayWebhookDelivery(ctx context.Context,
 					var zeroVal *model.ReplayWebhookDeliveryPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.ReplayWebhookDeliveryPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7541,11 +7557,11 @@ func (ec *executionContext) _Mutation_replayWebhookDeliveriesSince(ctx context.C
 					var zeroVal *model.ReplayWebhookDeliveriesSincePayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.ReplayWebhookDeliveriesSincePayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7695,11 +7711,11 @@ func (ec *executionContext) _Query_node(ctx context.Context, field graphql.Colle
 					var zeroVal model.Node
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal model.Node
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7757,11 +7773,11 @@ func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.Coll
 					var zeroVal []model.Node
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal []model.Node
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7819,11 +7835,11 @@ func (ec *executionContext) _Query_user(ctx context.Context, field graphql.Colle
 					var zeroVal *domain.User
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.User
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7881,11 +7897,11 @@ func (ec *executionContext) _Query_accessKey(ctx context.Context, field graphql.
 					var zeroVal *domain.AccessKey
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.AccessKey
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -7943,11 +7959,11 @@ func (ec *executionContext) _Query_users(ctx context.Context, field graphql.Coll
 					var zeroVal *model.Connection[*domain.User]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.User]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8005,11 +8021,11 @@ func (ec *executionContext) _Query_accessKeys(ctx context.Context, field graphql
 					var zeroVal *model.Connection[*domain.AccessKey]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.AccessKey]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8067,11 +8083,11 @@ func (ec *executionContext) _Query_alert(ctx context.Context, field graphql.Coll
 					var zeroVal domain.Alert
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal domain.Alert
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8129,11 +8145,11 @@ func (ec *executionContext) _Query_alerts(ctx context.Context, field graphql.Col
 					var zeroVal *model.Connection[domain.Alert]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[domain.Alert]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8191,11 +8207,11 @@ func (ec *executionContext) _Query_alertList(ctx context.Context, field graphql.
 					var zeroVal *model.List[*domain.VolumeAlert]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.List[*domain.VolumeAlert]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8253,11 +8269,11 @@ func (ec *executionContext) _Query_previewAlert(ctx context.Context, field graph
 					var zeroVal *domain.AlertPreview
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.AlertPreview
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8315,11 +8331,11 @@ func (ec *executionContext) _Query_explainAlert(ctx context.Context, field graph
 					var zeroVal *domain.AlertExplanation
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.AlertExplanation
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8377,11 +8393,11 @@ func (ec *executionContext) _Query_alertLog(ctx context.Context, field graphql.C
 					var zeroVal *model.Connection[domain.AlertLogEntry]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[domain.AlertLogEntry]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8439,11 +8455,11 @@ func (ec *executionContext) _Query_alertLogList(ctx context.Context, field graph
 					var zeroVal *model.List[*domain.VolumeLogEntry]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.List[*domain.VolumeLogEntry]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8501,11 +8517,11 @@ func (ec *executionContext) _Query_dataUsage(ctx context.Context, field graphql.
 					var zeroVal *model.DataUsageByDirection
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DataUsageByDirection
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8563,11 +8579,11 @@ func (ec *executionContext) _Query_subscriberDataUsage(ctx context.Context, fiel
 					var zeroVal *model.DataUsageByDirection
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DataUsageByDirection
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8625,11 +8641,11 @@ func (ec *executionContext) _Query_dataUsageBySubscriber(ctx context.Context, fi
 					var zeroVal *model.DataUsageBySubscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DataUsageBySubscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8687,11 +8703,11 @@ func (ec *executionContext) _Query_sessionCount(ctx context.Context, field graph
 					var zeroVal *model.SessionCount
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.SessionCount
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8749,11 +8765,11 @@ func (ec *executionContext) _Query_subscriberSessionCount(ctx context.Context, f
 					var zeroVal *model.SessionCount
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.SessionCount
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8811,11 +8827,11 @@ func (ec *executionContext) _Query_dataUsageByNetworkProtocol(ctx context.Contex
 					var zeroVal *model.DataUsageByNetworkProtocol
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DataUsageByNetworkProtocol
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8873,11 +8889,11 @@ func (ec *executionContext) _Query_dataUsageByIpAddress(ctx context.Context, fie
 					var zeroVal *model.DataUsageByIPAddress
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DataUsageByIPAddress
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8935,11 +8951,11 @@ func (ec *executionContext) _Query_subscriberDataUsageByIpAddress(ctx context.Co
 					var zeroVal *model.DataUsageByIPAddress
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DataUsageByIPAddress
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -8997,11 +9013,11 @@ func (ec *executionContext) _Query_auditEntry(ctx context.Context, field graphql
 					var zeroVal *domain.AuditEntry
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.AuditEntry
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9059,11 +9075,11 @@ func (ec *executionContext) _Query_auditLog(ctx context.Context, field graphql.C
 					var zeroVal *model.Connection[*domain.AuditEntry]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.AuditEntry]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9121,11 +9137,11 @@ func (ec *executionContext) _Query_command(ctx context.Context, field graphql.Co
 					var zeroVal *carrier.Command
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *carrier.Command
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9183,11 +9199,11 @@ func (ec *executionContext) _Query_commands(ctx context.Context, field graphql.C
 					var zeroVal *model.Connection[*carrier.Command]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*carrier.Command]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9244,11 +9260,11 @@ func (ec *executionContext) _Query_commandProvider(ctx context.Context, field gr
 					var zeroVal *carrier.Provider
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *carrier.Provider
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9294,11 +9310,11 @@ func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.Col
 					var zeroVal *domain.Caller
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Caller
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9344,11 +9360,11 @@ func (ec *executionContext) _Query_company(ctx context.Context, field graphql.Co
 					var zeroVal *domain.Company
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Company
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9395,11 +9411,11 @@ func (ec *executionContext) _Query_previewConditionAlert(ctx context.Context, fi
 					var zeroVal *condition.Preview
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *condition.Preview
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9457,11 +9473,11 @@ func (ec *executionContext) _Query_explainConditionAlert(ctx context.Context, fi
 					var zeroVal *condition.Explanation
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *condition.Explanation
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9519,11 +9535,11 @@ func (ec *executionContext) _Query_deliveries(ctx context.Context, field graphql
 					var zeroVal *model.Connection[domain.Delivery]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[domain.Delivery]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9560,6 +9576,118 @@ func (ec *executionContext) fieldContext_Query_deliveries(ctx context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Query__service(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query__service(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Service(ctx)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{})
+				if err != nil {
+					var zeroVal model.Service
+					return zeroVal, err
+				}
+				if ec.Directives.Guard == nil {
+					var zeroVal model.Service
+					return zeroVal, errors.New("directive guard is not implemented")
+				}
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v model.Service) graphql.Marshaler {
+			return ec.marshalN_Service2simgraphᚋgraphᚋmodelᚐService(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query__service(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields__Service(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query__entities(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query__entities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Entities(ctx, fc.Args["representations"].([]map[string]any))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{})
+				if err != nil {
+					var zeroVal []model.Node
+					return zeroVal, err
+				}
+				if ec.Directives.Guard == nil {
+					var zeroVal []model.Node
+					return zeroVal, errors.New("directive guard is not implemented")
+				}
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Node) graphql.Marshaler {
+			return ec.marshalN_Entity2ᚕsimgraphᚋgraphᚋmodelᚐNode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query__entities(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type _Entity does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query__entities_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_group(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -9581,11 +9709,11 @@ func (ec *executionContext) _Query_group(ctx context.Context, field graphql.Coll
 					var zeroVal *domain.Group
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Group
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9643,11 +9771,11 @@ func (ec *executionContext) _Query_groups(ctx context.Context, field graphql.Col
 					var zeroVal *model.Connection[*domain.Group]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.Group]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9705,11 +9833,11 @@ func (ec *executionContext) _Query_groupList(ctx context.Context, field graphql.
 					var zeroVal *model.List[*domain.Group]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.List[*domain.Group]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9767,11 +9895,11 @@ func (ec *executionContext) _Query_operation(ctx context.Context, field graphql.
 					var zeroVal *bulk.Operation
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *bulk.Operation
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9829,11 +9957,11 @@ func (ec *executionContext) _Query_operations(ctx context.Context, field graphql
 					var zeroVal *model.Connection[*bulk.Operation]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*bulk.Operation]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9891,11 +10019,11 @@ func (ec *executionContext) _Query_operator(ctx context.Context, field graphql.C
 					var zeroVal *domain.Operator
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Operator
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -9953,11 +10081,11 @@ func (ec *executionContext) _Query_tariff(ctx context.Context, field graphql.Col
 					var zeroVal *domain.Tariff
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Tariff
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10015,11 +10143,11 @@ func (ec *executionContext) _Query_operators(ctx context.Context, field graphql.
 					var zeroVal *model.Connection[*domain.Operator]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.Operator]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10077,11 +10205,11 @@ func (ec *executionContext) _Query_tariffs(ctx context.Context, field graphql.Co
 					var zeroVal *model.Connection[*domain.Tariff]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.Tariff]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10139,11 +10267,11 @@ func (ec *executionContext) _Query_recipient(ctx context.Context, field graphql.
 					var zeroVal *domain.Recipient
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Recipient
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10201,11 +10329,11 @@ func (ec *executionContext) _Query_recipients(ctx context.Context, field graphql
 					var zeroVal *model.Connection[*domain.Recipient]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.Recipient]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10263,11 +10391,11 @@ func (ec *executionContext) _Query_recipientList(ctx context.Context, field grap
 					var zeroVal *model.List[*domain.Recipient]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.List[*domain.Recipient]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10325,11 +10453,11 @@ func (ec *executionContext) _Query_silence(ctx context.Context, field graphql.Co
 					var zeroVal *silence.Silence
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *silence.Silence
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10387,11 +10515,11 @@ func (ec *executionContext) _Query_silences(ctx context.Context, field graphql.C
 					var zeroVal *model.Connection[*silence.Silence]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*silence.Silence]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10449,11 +10577,11 @@ func (ec *executionContext) _Query_source(ctx context.Context, field graphql.Col
 					var zeroVal *source.Source
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *source.Source
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10511,11 +10639,11 @@ func (ec *executionContext) _Query_sourceProfile(ctx context.Context, field grap
 					var zeroVal *source.Profile
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *source.Profile
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10573,11 +10701,11 @@ func (ec *executionContext) _Query_sources(ctx context.Context, field graphql.Co
 					var zeroVal *model.Connection[*source.Source]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*source.Source]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10635,11 +10763,11 @@ func (ec *executionContext) _Query_sourceRejects(ctx context.Context, field grap
 					var zeroVal *model.Connection[*source.Reject]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*source.Reject]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10696,11 +10824,11 @@ func (ec *executionContext) _Query_sourceProfiles(ctx context.Context, field gra
 					var zeroVal []*source.Profile
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal []*source.Profile
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10747,11 +10875,11 @@ func (ec *executionContext) _Query_sourceProfileVersions(ctx context.Context, fi
 					var zeroVal []*source.Profile
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal []*source.Profile
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10809,11 +10937,11 @@ func (ec *executionContext) _Query_previewSourceProfile(ctx context.Context, fie
 					var zeroVal []*source.Previewed
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal []*source.Previewed
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10871,11 +10999,11 @@ func (ec *executionContext) _Query_subscriber(ctx context.Context, field graphql
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10933,11 +11061,11 @@ func (ec *executionContext) _Query_subscribers(ctx context.Context, field graphq
 					var zeroVal *model.Connection[*domain.Subscriber]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*domain.Subscriber]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10995,11 +11123,11 @@ func (ec *executionContext) _Query_subscriberList(ctx context.Context, field gra
 					var zeroVal *model.List[*domain.Subscriber]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.List[*domain.Subscriber]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -11057,11 +11185,11 @@ func (ec *executionContext) _Query_tag(ctx context.Context, field graphql.Collec
 					var zeroVal *domain.TagName
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.TagName
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -11119,11 +11247,11 @@ func (ec *executionContext) _Query_tags(ctx context.Context, field graphql.Colle
 					var zeroVal *model.Connection[domain.TagName]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[domain.TagName]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -11181,11 +11309,11 @@ func (ec *executionContext) _Query_tagList(ctx context.Context, field graphql.Co
 					var zeroVal *model.List[domain.TagName]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.List[domain.TagName]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -11243,11 +11371,11 @@ func (ec *executionContext) _Query_taggedSubscriberList(ctx context.Context, fie
 					var zeroVal *model.List[*domain.Subscriber]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.List[*domain.Subscriber]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -11305,11 +11433,11 @@ func (ec *executionContext) _Query_upstream(ctx context.Context, field graphql.C
 					var zeroVal *upstream.Upstream
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *upstream.Upstream
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -11367,11 +11495,11 @@ func (ec *executionContext) _Query_upstreams(ctx context.Context, field graphql.
 					var zeroVal *model.Connection[*upstream.Upstream]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*upstream.Upstream]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -11429,11 +11557,11 @@ func (ec *executionContext) _Query_webhook(ctx context.Context, field graphql.Co
 					var zeroVal *webhook.Endpoint
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *webhook.Endpoint
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -11491,11 +11619,11 @@ func (ec *executionContext) _Query_webhooks(ctx context.Context, field graphql.C
 					var zeroVal *model.Connection[*webhook.Endpoint]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*webhook.Endpoint]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -11553,11 +11681,11 @@ func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field 
 					var zeroVal *model.Connection[*webhook.Delivery]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*webhook.Delivery]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -13458,6 +13586,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				}()
 				res = ec._Query_deliveries(ctx, field)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "_service":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query__service(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "_entities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query__entities(ctx, field)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -244,11 +244,11 @@ func (ec *executionContext) _Session_subscriber(ctx context.Context, field graph
 					var zeroVal *domain.Subscriber
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Subscriber
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1117,7 +1117,7 @@ func (ec *executionContext) _RadioCell(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
-var sessionImplementors = []string{"Session", "Node"}
+var sessionImplementors = []string{"Session", "_Entity", "Node"}
 
 func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, obj *model.Session) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, sessionImplementors)

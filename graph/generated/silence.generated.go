@@ -1266,7 +1266,7 @@ func (ec *executionContext) _EndSilencePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var silenceImplementors = []string{"Silence", "Node"}
+var silenceImplementors = []string{"Silence", "_Entity", "Node"}
 
 func (ec *executionContext) _Silence(ctx context.Context, sel ast.SelectionSet, obj *silence.Silence) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, silenceImplementors)

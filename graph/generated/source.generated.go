@@ -3131,7 +3131,7 @@ func (ec *executionContext) _SetSourceProfilePayload(ctx context.Context, sel as
 	return out
 }
 
-var sourceImplementors = []string{"Source", "Node"}
+var sourceImplementors = []string{"Source", "_Entity", "Node"}
 
 func (ec *executionContext) _Source(ctx context.Context, sel ast.SelectionSet, obj *source.Source) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, sourceImplementors)
@@ -3590,7 +3590,7 @@ func (ec *executionContext) _SourceProfile(ctx context.Context, sel ast.Selectio
 	return out
 }
 
-var sourceRejectImplementors = []string{"SourceReject", "Node"}
+var sourceRejectImplementors = []string{"SourceReject", "_Entity", "Node"}
 
 func (ec *executionContext) _SourceReject(ctx context.Context, sel ast.SelectionSet, obj *source.Reject) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, sourceRejectImplementors)

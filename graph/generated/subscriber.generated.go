@@ -1554,11 +1554,11 @@ func (ec *executionContext) _Subscriber_alerts(ctx context.Context, field graphq
 					var zeroVal []domain.AlertState
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal []domain.AlertState
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1693,11 +1693,11 @@ func (ec *executionContext) _Subscriber_sessions(ctx context.Context, field grap
 					var zeroVal *model.Connection[*model.Session]
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Connection[*model.Session]
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1778,11 +1778,11 @@ func (ec *executionContext) _Subscriber_usage(ctx context.Context, field graphql
 					var zeroVal *model.Usage
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Usage
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -2466,11 +2466,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2497,11 +2497,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *domain.Kind
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Kind
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2526,11 +2526,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2555,11 +2555,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2584,11 +2584,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2613,11 +2613,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2642,11 +2642,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2671,11 +2671,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2700,11 +2700,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *int32
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *int32
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2729,11 +2729,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *time.Time
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *time.Time
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2758,11 +2758,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *time.Time
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *time.Time
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2787,11 +2787,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *time.Time
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *time.Time
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2816,11 +2816,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *bool
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *bool
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2847,11 +2847,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *domain.SubscriberType
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.SubscriberType
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2876,11 +2876,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2905,11 +2905,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2936,11 +2936,11 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 					var zeroVal *input.ParentInput
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *input.ParentInput
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -4093,7 +4093,7 @@ func (ec *executionContext) _RelatedItems(ctx context.Context, sel ast.Selection
 	return out
 }
 
-var subscriberImplementors = []string{"Subscriber", "Node"}
+var subscriberImplementors = []string{"Subscriber", "_Entity", "Node"}
 
 func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSet, obj *domain.Subscriber) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, subscriberImplementors)

@@ -364,11 +364,11 @@ func (ec *executionContext) _Tag_usage(ctx context.Context, field graphql.Collec
 					var zeroVal *model.Usage
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.Usage
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -843,7 +843,7 @@ func (ec *executionContext) _DetachTagPayload(ctx context.Context, sel ast.Selec
 	return out
 }
 
-var tagImplementors = []string{"Tag", "Node"}
+var tagImplementors = []string{"Tag", "_Entity", "Node"}
 
 func (ec *executionContext) _Tag(ctx context.Context, sel ast.SelectionSet, obj *domain.TagName) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tagImplementors)

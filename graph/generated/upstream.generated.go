@@ -1570,11 +1570,11 @@ func (ec *executionContext) unmarshalInputCreateUpstreamInput(ctx context.Contex
 					var zeroVal *bool
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *bool
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -1708,11 +1708,11 @@ func (ec *executionContext) unmarshalInputEditUpstreamInput(ctx context.Context,
 					var zeroVal *bool
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *bool
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			tmp, err := directive1(ctx)
@@ -2144,7 +2144,7 @@ func (ec *executionContext) _SyncUpstreamPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var upstreamImplementors = []string{"Upstream", "Node"}
+var upstreamImplementors = []string{"Upstream", "_Entity", "Node"}
 
 func (ec *executionContext) _Upstream(ctx context.Context, sel ast.SelectionSet, obj *upstream.Upstream) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, upstreamImplementors)

@@ -685,11 +685,11 @@ func (ec *executionContext) _Usage_topSubscribers(ctx context.Context, field gra
 					var zeroVal []*domain.SubscriberUsage
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal []*domain.SubscriberUsage
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -3340,7 +3340,7 @@ func (ec *executionContext) _UsageShare(ctx context.Context, sel ast.SelectionSe
 	return out
 }
 
-var usageSourceImplementors = []string{"UsageSource", "Node"}
+var usageSourceImplementors = []string{"UsageSource", "_Entity", "Node"}
 
 func (ec *executionContext) _UsageSource(ctx context.Context, sel ast.SelectionSet, obj *domain.UsageSource) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, usageSourceImplementors)

@@ -1131,11 +1131,11 @@ func (ec *executionContext) _WebhookDelivery_lastAnswer(ctx context.Context, fie
 					var zeroVal string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -1195,11 +1195,11 @@ func (ec *executionContext) _WebhookDelivery_payload(ctx context.Context, field 
 					var zeroVal string
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal string
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, obj, directive0, permissions)
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
 			}
 
 			next = directive1
@@ -2241,7 +2241,7 @@ func (ec *executionContext) _TestWebhookPayload(ctx context.Context, sel ast.Sel
 	return out
 }
 
-var webhookImplementors = []string{"Webhook", "Node"}
+var webhookImplementors = []string{"Webhook", "_Entity", "Node"}
 
 func (ec *executionContext) _Webhook(ctx context.Context, sel ast.SelectionSet, obj *webhook.Endpoint) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, webhookImplementors)
@@ -2468,7 +2468,7 @@ func (ec *executionContext) _WebhookConnection(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var webhookDeliveryImplementors = []string{"WebhookDelivery", "Node", "Delivery"}
+var webhookDeliveryImplementors = []string{"WebhookDelivery", "_Entity", "Node", "Delivery"}
 
 func (ec *executionContext) _WebhookDelivery(ctx context.Context, sel ast.SelectionSet, obj *webhook.Delivery) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, webhookDeliveryImplementors)

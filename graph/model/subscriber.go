@@ -5,6 +5,9 @@ import "simgraph/domain"
 // Node is any object with a global id.
 type Node any
 
+// Service is what a gateway composes of the graph.
+type Service struct{ SDL string }
+
 // NetworkState is what the network sees of a subscriber.
 type NetworkState struct{ IsTransferring, IsOnline bool }
 

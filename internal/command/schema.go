@@ -16,13 +16,19 @@ import (
 	"simgraph/resolvers"
 )
 
-// Schema prints the schema of the graph, or how it differs from another.
+// Schema prints the schema of the graph, for clients or gateways, or how it differs from another.
 type Schema struct {
-	Diff string `type:"existingfile" placeholder:"FILE" help:"Print what changed since the schema in this file, and fail when it breaks clients."`
+	Federation bool `help:"Print it as a subgraph of Apollo Federation, to compose with others." xor:"kind"`
+
+	Diff string `xor:"kind" type:"existingfile" placeholder:"FILE" help:"Print what changed since the schema in this file, and fail when it breaks clients."`
 }
 
-// Run prints the schema in SDL, or the changes, one a line.
+// Run prints the schema in SDL, that of a subgraph, or the changes, one a line.
 func (c Schema) Run(env *Env) error {
+	if c.Federation {
+		_, err := io.WriteString(env.Stdout, resolvers.SubgraphSDL())
+		return err
+	}
 	if c.Diff == "" {
 		writeSchema(env.Stdout)
 		return nil

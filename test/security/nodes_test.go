@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/graph/federation"
 )
 
 // nodes are the objects that have ids over all types.
@@ -51,7 +52,8 @@ func gatherIDs(ids map[string]string, value any) {
 	}
 }
 
-// found are the types of the ids that a token finds, one by one and together.
+// found are the types of the ids that a token finds, one by one, together, and as a gateway names
+// them: by each of their keys, as the last of a thousand.
 func (w *world) found(t *testing.T, token string, ids map[string]string) map[string]bool {
 	t.Helper()
 	types := make([]string, 0, len(ids))
@@ -81,8 +83,39 @@ func (w *world) found(t *testing.T, token string, ids map[string]string) map[str
 		if found[types[i]] = of != nil; of != nil && *of != (object{types[i], all[i]}) {
 			t.Errorf("the id of a %s finds %v", types[i], *of)
 		}
+		for _, key := range federation.Keys(w.schema)[types[i]] {
+			if by := w.entity(t, token, types[i], key, all[i]); by != found[types[i]] {
+				t.Errorf("a gateway finds the %s by its %s: %t", types[i], key.Field, by)
+			}
+		}
 	}
 	return found
+}
+
+// entity reports whether a gateway with the token finds a node by the key, beside 999 that are
+// not there.
+func (w *world) entity(t *testing.T, token, node string, key federation.Key, id string) bool {
+	t.Helper()
+	many := make([]any, 1_000)
+	for i := range many {
+		many[i] = represented(node, key, globalID(node, 1_000_000+i))
+	}
+	many[len(many)-1] = represented(node, key, id)
+	var read struct {
+		Data struct {
+			Entities []map[string]string `json:"_entities"`
+		}
+	}
+	a := w.query(t, token, "query ($of: [_Any!]!) {_entities(representations: $of) {... on Node {__typename id}}}", map[string]any{"of": many})
+	if err := json.Unmarshal(a.body, &read); err != nil || len(read.Data.Entities) != len(many) {
+		t.Fatalf("%v: %.300s", err, a.body)
+	}
+	for i, of := range read.Data.Entities {
+		if of != nil && (i != len(many)-1 || of["__typename"] != node || of["id"] != id) {
+			t.Errorf("a gateway asks for the %s with the id %s and is given %v", node, id, of)
+		}
+	}
+	return read.Data.Entities[len(many)-1] != nil
 }
 
 // shown reports whether a caller with the permissions comes to objects of the type
@@ -101,7 +134,7 @@ func (w *world) shown(typeName string, permissions []domain.Permission) bool {
 		if seen[def.Name] = true; def.Name == typeName {
 			return true
 		}
-		if def.IsAbstractType() && def.Name != "Node" {
+		if def.IsAbstractType() && def.Name != "Node" && def.Name != "_Entity" {
 			for _, possible := range w.schema.GetPossibleTypes(def) {
 				next = append(next, possible.Name)
 			}

@@ -94,7 +94,7 @@ func TestTheMatrixOfPermissionsOfEdges(t *testing.T) {
 
 func required(field *ast.FieldDefinition) []string {
 	var permissions []string
-	guard := field.Directives.ForName("requires")
+	guard := field.Directives.ForName("guard")
 	if guard == nil {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/graph/federation"
 )
 
 // probe is a root field, or a field right below one, with all arguments as
@@ -257,6 +259,12 @@ func (w *world) setEach(t *testing.T, l leaf, field *ast.FieldDefinition, set fu
 	case l.rule == nodeID:
 		for _, node := range w.schema.GetPossibleTypes(w.schema.Types["Node"]) {
 			set(func(_ part, v values) any { return must(t, v, nodeID+kind(node.Name)) })
+		}
+	case l.rule == entity:
+		for node, keys := range federation.Keys(w.schema) {
+			for _, key := range keys {
+				set(func(_ part, v values) any { return represented(node, key, must(t, v, nodeID+kind(node))) })
+			}
 		}
 	default:
 		set(func(_ part, v values) any { return must(t, v, l.rule) })

@@ -17,6 +17,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/query"
 	silences "simgraph/domain/silence"
+	"simgraph/graph/federation"
 	"simgraph/graph/lists"
 )
 
@@ -39,11 +40,13 @@ const (
 	userEmail   kind = "userEmail"
 	newEmail    kind = "email"
 	// imsi and msisdn are how the network names a subscriber.
-	imsi       kind = "imsi"
-	msisdn     kind = "msisdn"
-	tagName    kind = "tagName"
-	target     kind = "target"
-	nodeID     kind = "node"
+	imsi    kind = "imsi"
+	msisdn  kind = "msisdn"
+	tagName kind = "tagName"
+	target  kind = "target"
+	nodeID  kind = "node"
+	// entity is what a gateway names an object by.
+	entity     kind = "representation"
 	sourceName kind = "source"
 	recordID   kind = "recordId"
 	tariffName kind = "tariffName"
@@ -89,7 +92,7 @@ var leaves = map[string]kind{
 
 	"physicalId": physicalID, "physicalIds": physicalID, "groupId": groupID, "subscriberGroupId": groupID, "alertId": alertID,
 	"recipientId": recipientID, "accessKeyId": accessKeyID, "userEmail": userEmail, "email": newEmail, "tagName": tagName,
-	"tag.name": tagName, "target": target, "id": nodeID, "ids": nodeID,
+	"tag.name": tagName, "target": target, "id": nodeID, "ids": nodeID, "representations": entity,
 	"/alerts/{id}.id": alertID, "/alerts/recipients/{id}.id": recipientID,
 
 	"nickname": harmless, "/subscriber-groups/{subscriberGroupId}.name": harmless,
@@ -301,7 +304,21 @@ func (w *world) victim(t *testing.T, p part) values {
 		v[nodeID+kind(node)] = globalID(node, id)
 	}
 	v[nodeID] = v[nodeID+"Subscriber"]
+	v[entity] = represented("Subscriber", federation.Key{Field: "id", Scalar: "ID"}, v[nodeID])
 	return v
+}
+
+// represented names a node by one of its keys, of which its id has the value.
+func represented(node string, key federation.Key, id any) map[string]any {
+	var value any = id
+	if key.Scalar != "ID" {
+		name, _ := base64.RawURLEncoding.DecodeString(id.(string)) // as globalID has written it
+		value = strings.TrimPrefix(string(name), node+":")
+	}
+	if key.Scalar == "Int" {
+		value = number(value.(string))
+	}
+	return map[string]any{"__typename": node, key.Field: value}
 }
 
 // globalID is the id of a node.

@@ -12,7 +12,7 @@ import (
 // Price is what an operation costs: an object costs 1, a leaf nothing, a root field of
 // a mutation 10 more, and a list costs its length times what an element costs.
 // The length is taken from the arguments first, last, limit, top (numbers) and
-// ids (its elements); those of a connection hold for the lists right below it.
+// ids and representations (their elements); those of a connection hold for the lists right below it.
 // A schema that declares them overrides this by field, and the length also by the
 // value of an argument, with
 //
@@ -274,7 +274,7 @@ type length struct {
 // takes no such argument.
 func sliced(f *ast.Field) *length {
 	var l *length
-	for _, name := range []string{"first", "last", "limit", "top", "ids"} {
+	for _, name := range []string{"first", "last", "limit", "top", "ids", "representations"} {
 		def := f.Definition.Arguments.ForName(name)
 		if def == nil {
 			continue

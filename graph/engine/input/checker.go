@@ -37,7 +37,7 @@ type Checker struct {
 
 // NewChecker returns a Checker for the schema. scalars holds, by name, what
 // returns why a raw value is none of a custom scalar; its errors are shown to the
-// caller. A custom scalar that is missing there takes any value within limits.
+// caller. A custom scalar that is missing there takes any value. Limits hold for all.
 func NewChecker(schema *ast.Schema, scalars map[string]func(any) error, limits Limits) *Checker {
 	return &Checker{schema: schema, scalars: scalars, limits: limits}
 }

@@ -185,8 +185,8 @@ func (c *Checker) custom(f *faults, where *place, name string, v any) any {
 	if check := c.scalars[name]; check != nil {
 		if err := check(v); err != nil {
 			f.add(where, "%s", err)
+			return v
 		}
-		return v
 	}
 	c.bounded(f, where, v)
 	return v

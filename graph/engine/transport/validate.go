@@ -69,7 +69,7 @@ func (v *validator) validate(doc *ast.QueryDocument) (errs gqlerror.List) {
 // introspection refuses what gqlparser's own rule lets pass: lists of fields
 // within lists of fields, which no client needs and which grow as a power.
 func (v *validator) introspection(f *ast.Field, add core.AddErrFunc) {
-	if f.Name != "__schema" && f.Name != "__type" {
+	if f.Name != "__schema" && f.Name != "__type" && f.Name != "_service" {
 		return
 	}
 	if v.hideSchema {

@@ -23,10 +23,15 @@ import (
 const (
 	schemaFiles = "graph/schema/*.graphqls"
 	listsFile   = "graph/schema/lists.graphqls"
+	// federationFile has what a subgraph has.
+	federationFile = "graph/schema/federation.graphqls"
 )
 
 //go:embed lists.gotpl
 var listsText string
+
+//go:embed federation.gotpl
+var federationText string
 
 // listed is a list with what the schema says of its fields.
 type listed struct {
@@ -73,6 +78,26 @@ func writeLists() error {
 		return err
 	}
 	return os.WriteFile(listsFile, b.Bytes(), 0o644)
+}
+
+// writeFederation writes what a subgraph has: its entities are the types that implement Node.
+func writeFederation() error {
+	types, err := typesIn(federationFile)
+	if err != nil {
+		return err
+	}
+	var nodes []string
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		if types[name].Kind == ast.Object && slices.Contains(types[name].Interfaces, "Node") {
+			nodes = append(nodes, name)
+		}
+	}
+	var b bytes.Buffer
+	t := template.Must(template.New("federation").Funcs(template.FuncMap{"join": strings.Join}).Parse(federationText))
+	if err := t.Execute(&b, nodes); err != nil {
+		return err
+	}
+	return os.WriteFile(federationFile, b.Bytes(), 0o644)
 }
 
 // typesIn are the types of the schema; without those of one file.

@@ -21,6 +21,9 @@ func generate() error {
 	if err := writeLists(); err != nil {
 		return err
 	}
+	if err := writeFederation(); err != nil {
+		return err
+	}
 	cfg, err := config.LoadConfigFromDefaultLocations()
 	if err != nil {
 		return err

@@ -26,11 +26,23 @@ func (plugin) Name() string { return "plan" }
 // GenerateCode implements gqlgen's plugin.CodeGenerator. gqlgen writes its own files
 // afterwards, from the same data.
 func (plugin) GenerateCode(data *codegen.Data) error {
+	resolveFederation(data)
 	if err := renderPlan(data); err != nil {
 		return err
 	}
 	writeNoneAsNull(data)
 	return nil
+}
+
+// resolveFederation has the fields of federation resolved as those beside them: gqlgen leaves
+// them to its own plugin, which calls a resolver for each object.
+func resolveFederation(data *codegen.Data) {
+	for _, field := range data.QueryRoot.Fields {
+		if field.Name == "_service" || field.Name == "_entities" {
+			field.IsResolver, field.MethodHasContext, field.NoErr = true, false, false
+			field.GoReceiverName, field.GoFieldName = "obj", templates.ToGo(field.Name)
+		}
+	}
 }
 
 // marshalText writes a text, and null for none.
