@@ -45,30 +45,41 @@ func Keys(schema *ast.Schema) map[string][]Key {
 	return all
 }
 
-// SDL returns the schema of the subgraph: that of the graph with @link, @key and @shareable, and without
-// what each subgraph has.
-func SDL(schema *ast.Schema) string {
-	keys := Keys(schema)
-	part := &ast.Schema{Types: map[string]*ast.Definition{}, Directives: schema.Directives}
+// ForClients returns the schema to print, without what each subgraph has for gateways: tools of clients refuse
+// scalars that they were not told about.
+func ForClients(schema *ast.Schema) *ast.Schema {
+	part := *schema
+	part.Types = make(map[string]*ast.Definition, len(schema.Types))
 	for name, def := range schema.Types {
 		if isFederations(name) {
 			continue
 		}
 		shown := *def
 		shown.Fields = slices.DeleteFunc(slices.Clone(def.Fields), func(f *ast.FieldDefinition) bool { return isFederations(f.Name) })
-		shown.Directives = slices.Clone(def.Directives)
-		for _, key := range keys[name] {
-			fields := &ast.Argument{Name: "fields", Value: &ast.Value{Kind: ast.StringValue, Raw: key.Field}}
-			shown.Directives = append(shown.Directives, &ast.Directive{Name: "key", Arguments: ast.ArgumentList{fields}})
-		}
-		if name == shared {
-			shown.Directives = append(shown.Directives, &ast.Directive{Name: "shareable"})
-		}
 		part.Types[name] = &shown
 	}
+	return &part
+}
+
+// SDL returns the schema of the subgraph: that for clients with @link, @key and @shareable.
+func SDL(schema *ast.Schema) string {
+	part := ForClients(schema)
+	for name, keys := range Keys(schema) {
+		node := part.Types[name]
+		node.Directives = slices.Clone(node.Directives)
+		for _, key := range keys {
+			fields := &ast.Argument{Name: "fields", Value: &ast.Value{Kind: ast.StringValue, Raw: key.Field}}
+			node.Directives = append(node.Directives, &ast.Directive{Name: "key", Arguments: ast.ArgumentList{fields}})
+		}
+	}
+	part.Types[shared].Directives = append(slices.Clone(part.Types[shared].Directives), &ast.Directive{Name: "shareable"})
+	return header + Print(part)
+}
+
+// Print writes a schema in its language.
+func Print(schema *ast.Schema) string {
 	var text strings.Builder
-	text.WriteString(header)
-	formatter.NewFormatter(&text, formatter.WithIndent("  ")).FormatSchema(part)
+	formatter.NewFormatter(&text, formatter.WithIndent("  ")).FormatSchema(schema)
 	return text.String()
 }
 

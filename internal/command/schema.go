@@ -11,8 +11,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/formatter"
 
+	"simgraph/graph/federation"
 	"simgraph/resolvers"
 )
 
@@ -25,13 +25,13 @@ type Schema struct {
 
 // Run prints the schema in SDL, that of a subgraph, or the changes, one a line.
 func (c Schema) Run(env *Env) error {
-	if c.Federation {
-		_, err := io.WriteString(env.Stdout, resolvers.SubgraphSDL())
-		return err
-	}
 	if c.Diff == "" {
-		writeSchema(env.Stdout)
-		return nil
+		text := printedSchema()
+		if c.Federation {
+			text = resolvers.SubgraphSDL()
+		}
+		_, err := io.WriteString(env.Stdout, text)
+		return err
 	}
 	before, err := readSchema(c.Diff)
 	if err != nil {
@@ -54,9 +54,7 @@ func (c Schema) Run(env *Env) error {
 
 func graphSchema() *ast.Schema { return resolvers.New(resolvers.Ports{}, nil).Schema().Schema() }
 
-func writeSchema(to io.Writer) {
-	formatter.NewFormatter(to, formatter.WithIndent("  ")).FormatSchema(graphSchema())
-}
+func printedSchema() string { return federation.Print(federation.ForClients(graphSchema())) }
 
 func readSchema(path string) (*ast.Schema, error) {
 	text, err := os.ReadFile(path)
