@@ -6,7 +6,7 @@ GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 GOVULNCHECK := bin/govulncheck-v1.8.0
 CYCLONEDX := bin/cyclonedx-gomod-v1.9.0
 
-.PHONY: help postgres build release run test nightly citus faults fuzz race lint vuln generate check-generated e2e bench soak web check-web ci
+.PHONY: help postgres build release run test nightly citus faults fuzz race lint vuln generate client check-generated e2e bench soak web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -46,6 +46,7 @@ SHARED = go run ./db/dbtest/share
 
 test: postgres ## Run the tests, but for faults; Go alone is needed.
 	$(SHARED) go test -timeout 15m $(QUICK)
+	cd clients/go && go vet ./... && go test ./...
 
 nightly: postgres ## Run the tests with all random cases, and more for two minutes each (BUDGET=10m).
 	SIMGRAPH_TEST_BUDGET="$${BUDGET:-2m}" $(SHARED) go test -count=1 -timeout 6h $(QUICK)
@@ -80,10 +81,13 @@ $(GOVULNCHECK):
 generate: ## Write graph/generated anew from graph/schema.
 	go run ./graph/plan/generator
 
-check-generated: ## Fail when graph/generated or what is derived in graph/schema is stale.
+client: ## Write the Go client anew from docs/schema.graphql and clients/go/operations.graphql.
+	cd clients/go && go tool genqlient genqlient.yaml
+
+check-generated: client ## Fail when graph/generated, what is derived in graph/schema, or the Go client is stale.
 	go run ./graph/plan/generator
-	git diff --exit-code -- graph
-	@test -z "$$(git status --porcelain -- graph)" || { git status --short -- graph; exit 1; }
+	git diff --exit-code -- graph clients
+	@test -z "$$(git status --porcelain -- graph clients)" || { git status --short -- graph clients; exit 1; }
 
 web: ## Build the page for people anew into web/dist; Node is needed.
 	cd web && npm ci --no-audit --no-fund --ignore-scripts --silent && npm run --silent check && npm run --silent build

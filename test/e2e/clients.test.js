@@ -48,7 +48,7 @@ after(async () => {
   await reporting;
 });
 
-const commands = { 'REST in Go': 'go', 'REST in Python': 'python3' };
+const commands = { 'The graph in Go': 'go', 'REST in Go': 'go', 'REST in Python': 'python3' };
 
 describe('the page "Clients"', { concurrency: 2 }, () => {
   for (const { title, blocks } of sections) {
@@ -69,6 +69,12 @@ describe('the page "Clients"', { concurrency: 2 }, () => {
       }
     });
   }
+});
+
+test('the operations of the Go client', { timeout: 300_000 }, async (t) => {
+  if (!(await runs('go'))) return t.skip('go is not installed');
+  const { stdout } = await shell(join(root, 'clients/go'), 'go test -count=1 -v -run OnTheServer .', key);
+  assert.match(stdout, /^--- PASS: TestOperationsOnTheServer/m);
 });
 
 const runs = (command) => new Promise((resolve) => execFile('sh', ['-c', `command -v ${command}`], (error) => resolve(!error)));

@@ -18,7 +18,7 @@ export async function accessKey() {
 
 /** Runs a script in a folder, with an access key; rejects with all that it printed when it fails. */
 export function shell(folder, script, key) {
-  const env = { ...process.env, ...key, SIMGRAPH: process.env.SIMGRAPH_BASE, PATH: `${root}:${process.env.PATH}`, GOFLAGS: '-mod=mod' };
+  const env = { ...process.env, ...key, SIMGRAPH: process.env.SIMGRAPH_BASE, SIMGRAPH_GO_CLIENT: join(root, 'clients/go'), PATH: `${root}:${process.env.PATH}`, GOFLAGS: '-mod=mod' };
   return new Promise((resolve, reject) =>
     execFile('bash', ['--norc', '-eo', 'pipefail', '-c', script], { cwd: folder, env, maxBuffer: 1 << 24 }, (error, stdout, stderr) =>
       error ? reject(new Error(`${script}\n${stdout}\n${stderr}`)) : resolve({ stdout, stderr })));
