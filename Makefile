@@ -46,7 +46,7 @@ SHARED = go run ./db/dbtest/share
 
 test: postgres ## Run the tests, but for faults; Go alone is needed.
 	$(SHARED) go test -timeout 15m $(QUICK)
-	cd clients/go && go vet ./... && go test ./...
+	cd clients/go && go test ./...
 
 nightly: postgres ## Run the tests with all random cases, and more for two minutes each (BUDGET=10m).
 	SIMGRAPH_TEST_BUDGET="$${BUDGET:-2m}" $(SHARED) go test -count=1 -timeout 6h $(QUICK)
@@ -66,6 +66,7 @@ race: postgres ## Run the tests of make test, but those of the built server and 
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	go vet ./...
 	$(GOLANGCI_LINT) run ./...
+	cd clients/go && $(CURDIR)/$(GOLANGCI_LINT) run ./...
 
 $(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

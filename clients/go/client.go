@@ -145,9 +145,8 @@ func (c *Client) patient(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
-		wait := time.Duration(seconds) * time.Second
-		if err != nil || attempt == attempts || wait < 0 || wait > longestWait {
+		wait, isPutOff := retryAfter(answer)
+		if !isPutOff || attempt == attempts {
 			return answer, nil
 		}
 		discard(answer)
@@ -157,6 +156,13 @@ func (c *Client) patient(r *http.Request) (*http.Response, error) {
 			return nil, r.Context().Err()
 		}
 	}
+}
+
+// retryAfter is for how long an answer puts a request off; false for an answer that does not, or for too long.
+func retryAfter(answer *http.Response) (wait time.Duration, isPutOff bool) {
+	seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+	wait = time.Duration(seconds) * time.Second
+	return wait, err == nil && wait >= 0 && wait <= longestWait
 }
 
 // discard lets the connection of an answer be used again.

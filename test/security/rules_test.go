@@ -310,7 +310,7 @@ func (w *world) victim(t *testing.T, p part) values {
 
 // represented names a node by one of its keys, of which its id has the value.
 func represented(node string, key federation.Key, id any) map[string]any {
-	var value any = id
+	value := id
 	if key.Scalar != "ID" {
 		name, _ := base64.RawURLEncoding.DecodeString(id.(string)) // as globalID has written it
 		value = strings.TrimPrefix(string(name), node+":")
