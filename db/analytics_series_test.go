@@ -163,7 +163,7 @@ func TestGroupsOverTimeAddUpToTheCompany(t *testing.T) {
 		q.scope.Billing = &billing
 		first := time.Date(2026, 10, 1, 0, 0, 0, 0, zone)
 		q.span, _ = domain.NewRange(first.AddDate(0, 0, rapid.IntRange(-10, 10).Draw(rt, "start")), first.AddDate(0, 1, rapid.IntRange(0, 19).Draw(rt, "end")))
-		q.interval = domain.Interval{Unit: rapid.SampledFrom([]domain.Unit{domain.Hourly, domain.Daily, domain.Monthly}).Draw(rt, "unit"), Zone: zone}
+		q.interval = domain.Interval{Unit: rapid.SampledFrom([]domain.Unit{domain.Hourly, domain.Daily, domain.Weekly, domain.Monthly}).Draw(rt, "unit"), Zone: zone}
 		u.bill(billing.Day, zone.String())
 		u.checkSeriesBy(rt, q, domain.ByGroup, rapid.IntRange(1, 14).Draw(rt, "first"))
 	})

@@ -149,7 +149,7 @@ func (u *usageTruth) draw(t *rapid.T) question {
 	}
 	q.span, _ = domain.NewRange(start, end)
 	zone := rapid.SampledFrom([]string{"UTC", "Asia/Kolkata", "America/St_Johns", "Europe/Berlin", "Europe/London", "Africa/Cairo"}).Draw(t, "zone")
-	unit := rapid.SampledFrom([]domain.Unit{domain.Hourly, domain.Daily, domain.Monthly}).Draw(t, "unit")
+	unit := rapid.SampledFrom([]domain.Unit{domain.Hourly, domain.Daily, domain.Weekly, domain.Monthly}).Draw(t, "unit")
 	q.interval, _ = domain.NewInterval(unit, zone)
 	return q
 }

@@ -121,6 +121,7 @@ func (w *twins) load(company string, factor int) {
 	b.WriteString(line(`{"type":"recipient","company":"COMPANY","email":"alerts@example.org"}`))
 	b.WriteString(line(`{"type":"source-profile","company":"COMPANY","name":"carrier","format":"CSV","description":"COMPANY",` +
 		`"fields":[{"field":"IMSI","expression":"r.imsi"},{"field":"ENDED_AT","expression":"r.at"},{"field":"VOLUME","expression":"r.bytes"}]}`))
+	b.WriteString(line(`{"type":"question","company":"COMPANY","id":"01900000-0000-7000-8000-000000000001","name":"COMPANY","version":1,"measure":"TOTAL","interval":"DAY","chart":"LINE","span":"LAST_MONTH"}`))
 	for n := range 24 {
 		b.WriteString(line(`{"type":"usage","company":"COMPANY","source":"pgw","recordId":"r-%d","physicalId":"p%d","sessionId":"x%d","sequence":0,`+
 			`"startedAt":"2026-11-%02dT%02d:05:00Z","endedAt":"2026-11-%02dT%02d:20:00Z","mobileOriginated":%d,"mobileTerminated":%d,"protocol":"TCP","ipAddress":"10.0.0.%d"}`,

@@ -126,6 +126,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	silences, sources := silence.New(pool, time.Now), source.New(pool, source.Options{})
 	alerts, log, deliveries := alert.NewAlerts(pool), alert.NewLog(pool), delivery.New(pool)
 	recorded := usage.New(pool, nil, usage.Options{})
+	questions := db.NewQuestions(pool, time.Now)
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
 		"AccessKey": listers(t, users.Keys, users.CountKeys), "AuditEntry": listers(t, entries.List, entries.Count),
@@ -137,8 +138,9 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 		"UsageSource": listers(t, recorded.ListSources, recorded.CountSources), "Operation": listers(t, operations.List, operations.Count),
 		"OperationResult": append(listersOf(t, operation, operations.ResultsOf, operations.CountResultsOf), listersOf(t, key, operations.ChangesOf, operations.CountChangesOf)...),
 		"Operator":        listers(t, catalogue.Operators, catalogue.CountOperators), "Recipient": listers(t, recipients.List, recipients.Count),
-		"Session": append(listers(t, sessions.List, sessions.Count), listersOf(t, key, sessions.OfSubscribers, sessions.CountOfSubscribers)...),
-		"Silence": listers(t, silences.List, silences.Count), "Source": listers(t, sources.List, sources.Count),
+		"Session":  append(listers(t, sessions.List, sessions.Count), listersOf(t, key, sessions.OfSubscribers, sessions.CountOfSubscribers)...),
+		"Question": listers(t, questions.List, questions.Count),
+		"Silence":  listers(t, silences.List, silences.Count), "Source": listers(t, sources.List, sources.Count),
 		"SourceReject": listers(t, sources.Rejects, sources.CountRejects), "Tag": listers(t, tags.List, tags.Count),
 		"Tariff": listers(t, catalogue.Tariffs, catalogue.CountTariffs), "User": listers(t, users.Users, users.CountUsers),
 		"Upstream": listers(t, upstreams.List, upstreams.Count), "WaitingUsage": listers(t, state.Waiting, state.CountWaiting), "Webhook": listers(t, hooks.List, hooks.Count),

@@ -25,6 +25,8 @@ type Snapshot interface {
 	Suppressions(ctx context.Context) iter.Seq2[Suppression, error]
 	// AlertLog is what fired, the oldest first.
 	AlertLog(ctx context.Context) iter.Seq2[Firing, error]
+	// Questions are those that are shared.
+	Questions(ctx context.Context) iter.Seq2[*Question, error]
 	// Sessions are those that counters reported, the oldest first, without those of
 	// numbers that no subscriber has.
 	Sessions(ctx context.Context) iter.Seq2[*SessionImport, error]

@@ -77,6 +77,8 @@ type Importer interface {
 	Subscribers(ctx context.Context, scope Scope, items []*Subscriber) ([]Imported, error)
 	// Memberships adds to the history of groups; one in the future is refused.
 	Memberships(ctx context.Context, scope Scope, items []Membership) ([]Imported, error)
+	// Questions keeps questions as shared ones.
+	Questions(ctx context.Context, scope Scope, items []*Question) ([]Imported, error)
 	// Tags attaches tags to subscribers.
 	Tags(ctx context.Context, scope Scope, items []TagImport) ([]Imported, error)
 }

@@ -9,10 +9,11 @@ type Unit string
 const (
 	Hourly  Unit = "HOUR"
 	Daily   Unit = "DAY"
+	Weekly  Unit = "WEEK"
 	Monthly Unit = "MONTH"
 )
 
-// Interval divides time into hours, or into days or months of a time zone. Usage
+// Interval divides time into hours, or into days, weeks from Monday on, or months of a time zone. Usage
 // counts by whole UTC hours: where the zone is not a whole hour from UTC, the
 // hour around midnight belongs to the day in which it begins.
 type Interval struct {
@@ -35,6 +36,8 @@ func (i Interval) StartOf(t time.Time) time.Time {
 	switch i.Unit {
 	case Daily:
 		return firstInstant(year, month, day, i.Zone)
+	case Weekly:
+		return firstInstant(year, month, day-sinceMonday(t.In(i.Zone)), i.Zone)
 	case Monthly:
 		return firstInstant(year, month, 1, i.Zone)
 	}
@@ -47,11 +50,16 @@ func (i Interval) Next(t time.Time) time.Time {
 	switch i.Unit {
 	case Daily:
 		return firstInstant(year, month, day+1, i.Zone)
+	case Weekly:
+		return firstInstant(year, month, day+7-sinceMonday(t.In(i.Zone)), i.Zone)
 	case Monthly:
 		return firstInstant(year, month+1, 1, i.Zone)
 	}
 	return t.Add(time.Hour)
 }
+
+// sinceMonday is how many days ago the last Monday was.
+func sinceMonday(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }
 
 // firstInstant is midnight, or what comes first in a day whose midnight the
 // clock skips.

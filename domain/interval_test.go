@@ -32,6 +32,9 @@ func TestDaysAndMonthsBeginWithTheirFirstInstant(t *testing.T) {
 		{domain.Daily, "America/Sao_Paulo", "2018-11-04T12:00:00Z", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"},
 		// Midnight comes twice.
 		{domain.Daily, "America/Havana", "2026-11-01T04:30:00Z", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},
+		{domain.Weekly, "Europe/Berlin", "2026-10-25T23:30:00Z", "2026-10-25T23:00:00Z", "2026-11-01T23:00:00Z"},
+		{domain.Weekly, "America/St_Johns", "2026-11-01T12:00:00Z", "2026-10-26T02:30:00Z", "2026-11-02T03:30:00Z"},
+		{domain.Weekly, "UTC", "2027-01-01T00:00:00Z", "2026-12-28T00:00:00Z", "2027-01-04T00:00:00Z"},
 		{domain.Monthly, "America/St_Johns", "2026-03-10T00:00:00Z", "2026-03-01T03:30:00Z", "2026-04-01T02:30:00Z"},
 		{domain.Monthly, "UTC", "2026-12-31T23:59:59Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"},
 	} {
@@ -68,7 +71,7 @@ func TestASeriesIsFilledWithZeros(t *testing.T) {
 func TestAnEmptySpanHasNoStepsWithinLongerOnes(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	for _, unit := range []domain.Unit{domain.Hourly, domain.Daily, domain.Monthly} {
+	for _, unit := range []domain.Unit{domain.Hourly, domain.Daily, domain.Weekly, domain.Monthly} {
 		points, err := domain.Interval{Unit: unit, Zone: time.UTC}.Fill(nil, domain.Range{Start: noon, End: noon}, noon)
 		if len(points) > 0 || err != nil {
 			t.Errorf("%s: %v %v", unit, points, err)

@@ -41,6 +41,7 @@ type Ports struct {
 	Deliveries   domain.Deliveries
 	Recipients   domain.Recipients
 	Webhooks     webhook.Webhooks
+	Questions    domain.Questions
 	Live         domain.Live
 	Audit        domain.AuditLog
 	Inventory    inventory.Inventory
@@ -133,6 +134,7 @@ type (
 	conditionLogEntryResolver   struct{ *Graph }
 	conditionFiringResolver     struct{ *Graph }
 
+	questionResolver        struct{ *Graph }
 	recipientResolver       struct{ *Graph }
 	silenceResolver         struct{ *Graph }
 	mailDeliveryResolver    struct{ *Graph }
@@ -251,6 +253,9 @@ func (g *Graph) ConditionFiring() generated.ConditionFiringResolver {
 func (g *Graph) ConditionLogEntry() generated.ConditionLogEntryResolver {
 	return conditionLogEntryResolver{g}
 }
+
+// Question answers the fields of a question.
+func (g *Graph) Question() generated.QuestionResolver { return questionResolver{g} }
 
 // Silence answers the fields of a silence.
 func (g *Graph) Silence() generated.SilenceResolver { return silenceResolver{g} }

@@ -68,6 +68,7 @@ var nodeTypes = map[string]nodeType{
 	"Upstream":          {statistics[:1], (*Graph).upstreamNodes},
 	"Operator":          {fleet, (*Graph).operatorNodes},
 	"Tariff":            {fleet, (*Graph).tariffNodes},
+	"Question":          {statistics[:1], (*Graph).questionNodes},
 	"Operation":         {fleet, (*Graph).operationNodes},
 	"OperationResult":   {fleet, (*Graph).resultNodes},
 	"User":              {people, (*Graph).userNodes},

@@ -145,6 +145,7 @@ var (
 	elementsOfCompany  = relateBy(field{"Company", "feedElements", apart, ""}, feedElements, single[*domain.Company], listingArguments[*domain.Company](domain.FeedElementFields))
 	rejectsOfCompany   = relateBy(field{"Company", "feedRejects", apart, ""}, feedRejects, single[*domain.Company], listingArguments[*domain.Company](domain.FeedRejectFields))
 	waitingOfCompany   = relateBy(field{"Company", "waitingUsage", apart, ""}, waitingUsage, single[*domain.Company], listingArguments[*domain.Company](domain.WaitingFields))
+	questionsOfCompany = relateBy(field{"Company", "questions", apart, ""}, questionsByListing, single[*domain.Company], listingArguments[*domain.Company](domain.QuestionFields))
 	subscriberOfTop    = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
 		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
 )

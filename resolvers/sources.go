@@ -36,6 +36,8 @@ var (
 		func(g *Graph) counter { return g.Feed.CountWaiting })
 	sourcesByListing = listingPages(func(g *Graph) lister[*domain.UsageSource] { return g.Ports.Usage.ListSources }, itself,
 		func(g *Graph) counter { return g.Ports.Usage.CountSources })
+	questionsByListing = listingPages(func(g *Graph) lister[*domain.Question] { return g.Ports.Questions.List }, itself,
+		func(g *Graph) counter { return g.Ports.Questions.Count })
 	openSessions         = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.OpenSessions })
 	incompleteSessions   = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.IncompleteSessions })
 	lastSeenBySubscriber = loading(func(g *Graph) many[int64, time.Time] { return g.Sessions.LastSeen })

@@ -64,6 +64,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Silences:     silence.New(pool, time.Now),
 		Deliveries:   delivery.New(pool),
 		Recipients:   db.NewRecipients(pool, clock),
+		Questions:    db.NewQuestions(pool, clock),
 		Audit:        audit.NewLog(pool),
 	}, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))

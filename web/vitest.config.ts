@@ -1,3 +1,4 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { environment: 'happy-dom', include: ['app/**/*.test.ts'] } });
+// Operations are validated against docs/schema.graphql.
+export default defineConfig({ server: { fs: { allow: ['..'] } }, test: { environment: 'happy-dom', include: ['app/**/*.test.ts'] } });

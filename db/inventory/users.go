@@ -120,6 +120,7 @@ func checkAdministered(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, bef
 var removals = []string{
 	`DELETE FROM access_tokens WHERE company_id = $1 AND user_id = $2`,
 	`DELETE FROM access_keys WHERE company_id = $1 AND user_id = $2`,
+	`DELETE FROM questions WHERE company_id = $1 AND owner_id = $2 AND NOT is_shared`,
 	`DELETE FROM user_groups WHERE company_id = $1 AND user_id = $2`,
 	`DELETE FROM users WHERE company_id = $1 AND user_id = $2`,
 	`DELETE FROM user_lookup WHERE company_id = $1 AND user_id = $2`,

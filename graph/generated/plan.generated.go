@@ -61,6 +61,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"createTariff":                 plan.Pointer[model.CreateTariffPayload](false, "CreateTariffPayload"),
 				"editTariff":                   plan.Pointer[model.EditTariffPayload](false, "EditTariffPayload"),
 				"deleteTariff":                 plan.Pointer[model.DeleteTariffPayload](false, "DeleteTariffPayload"),
+				"createQuestion":               plan.Pointer[model.CreateQuestionPayload](false, "CreateQuestionPayload"),
+				"editQuestion":                 plan.Pointer[model.EditQuestionPayload](false, "EditQuestionPayload"),
+				"deleteQuestion":               plan.Pointer[model.DeleteQuestionPayload](false, "DeleteQuestionPayload"),
 				"createRecipient":              plan.Pointer[model.CreateRecipientPayload](false, "CreateRecipientPayload"),
 				"editRecipient":                plan.Pointer[model.EditRecipientPayload](false, "EditRecipientPayload"),
 				"deleteRecipient":              plan.Pointer[model.DeleteRecipientPayload](false, "DeleteRecipientPayload"),
@@ -147,6 +150,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"tariff":                         plan.Pointer[domain.Tariff](false, "Tariff"),
 				"operators":                      plan.Pointer[model.Connection[*domain.Operator]](false, "OperatorConnection"),
 				"tariffs":                        plan.Pointer[model.Connection[*domain.Tariff]](false, "TariffConnection"),
+				"question":                       plan.Pointer[domain.Question](false, "Question"),
 				"recipient":                      plan.Pointer[domain.Recipient](false, "Recipient"),
 				"recipients":                     plan.Pointer[model.Connection[*domain.Recipient]](false, "RecipientConnection"),
 				"recipientList":                  plan.Pointer[model.List[*domain.Recipient]](false, "RecipientList"),
@@ -215,6 +219,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"CreateAlertPayload":                  e.planCreateAlertPayload(),
 			"CreateConditionAlertPayload":         e.planCreateConditionAlertPayload(),
 			"CreateGroupPayload":                  e.planCreateGroupPayload(),
+			"CreateQuestionPayload":               e.planCreateQuestionPayload(),
 			"CreateRecipientPayload":              e.planCreateRecipientPayload(),
 			"CreateSilencePayload":                e.planCreateSilencePayload(),
 			"CreateSourcePayload":                 e.planCreateSourcePayload(),
@@ -231,6 +236,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"DeleteCommandProviderPayload":        e.planDeleteCommandProviderPayload(),
 			"DeleteConditionAlertPayload":         e.planDeleteConditionAlertPayload(),
 			"DeleteGroupPayload":                  e.planDeleteGroupPayload(),
+			"DeleteQuestionPayload":               e.planDeleteQuestionPayload(),
 			"DeleteRecipientPayload":              e.planDeleteRecipientPayload(),
 			"DeleteSourcePayload":                 e.planDeleteSourcePayload(),
 			"DeleteSourceProfilePayload":          e.planDeleteSourceProfilePayload(),
@@ -246,6 +252,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"EditAlertPayload":                    e.planEditAlertPayload(),
 			"EditConditionAlertPayload":           e.planEditConditionAlertPayload(),
 			"EditGroupPayload":                    e.planEditGroupPayload(),
+			"EditQuestionPayload":                 e.planEditQuestionPayload(),
 			"EditRecipientPayload":                e.planEditRecipientPayload(),
 			"EditSilencePayload":                  e.planEditSilencePayload(),
 			"EditSourcePayload":                   e.planEditSourcePayload(),
@@ -288,6 +295,10 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"PauseUpstreamPayload":                e.planPauseUpstreamPayload(),
 			"Period":                              e.planPeriod(),
 			"PreviewedRecord":                     e.planPreviewedRecord(),
+			"Question":                            e.planQuestion(),
+			"QuestionConnection":                  e.planQuestionConnection(),
+			"QuestionDefinition":                  e.planQuestionDefinition(),
+			"QuestionEdge":                        e.planQuestionEdge(),
 			"RadioCell":                           e.planRadioCell(),
 			"ReadRecord":                          e.planReadRecord(),
 			"Recipient":                           e.planRecipient(),
@@ -2000,6 +2011,9 @@ func (e *executableSchema) planCompany() *plan.Object {
 	waitingUsage0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
 	})
+	questions0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
+	})
 	sessions0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW", "VIEW_SUBSCRIBER"})
 	})
@@ -2192,6 +2206,33 @@ func (e *executableSchema) planCompany() *plan.Object {
 					return directive1(ctx)
 				},
 				Shape: plan.Pointer[model.Connection[*domain.WaitingUsage]](false, "WaitingUsageConnection"),
+			},
+			"questions": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Company_questions(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Company_questions_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Company)
+					return e.Resolvers.Company().Questions(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Company)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := questions0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Requires == nil {
+							return nil, errors.New("directive requires is not implemented")
+						}
+						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[model.Connection[*domain.Question]](false, "QuestionConnection"),
 			},
 			"sessions": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3397,6 +3438,25 @@ func (e *executableSchema) planCreateGroupPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planCreateQuestionPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createQuestionPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"question": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateQuestionPayload_question(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateQuestionPayload)
+					return obj.Question, nil
+				},
+				Shape: plan.Pointer[domain.Question](true, "Question"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planCreateRecipientPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: createRecipientPayloadImplementors,
@@ -3747,6 +3807,25 @@ func (e *executableSchema) planDeleteGroupPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planDeleteQuestionPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteQuestionPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"question": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteQuestionPayload_question(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteQuestionPayload)
+					return obj.Question, nil
+				},
+				Shape: plan.Pointer[domain.Question](true, "Question"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planDeleteRecipientPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: deleteRecipientPayloadImplementors,
@@ -4071,6 +4150,25 @@ func (e *executableSchema) planEditGroupPayload() *plan.Object {
 					return obj.Group, nil
 				},
 				Shape: plan.Pointer[domain.Group](true, "Group"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditQuestionPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editQuestionPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"question": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditQuestionPayload_question(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditQuestionPayload)
+					return obj.Question, nil
+				},
+				Shape: plan.Pointer[domain.Question](true, "Question"),
 			},
 		},
 	}
@@ -6121,6 +6219,338 @@ func (e *executableSchema) planPreviewedRecord() *plan.Object {
 					return obj.Record, nil
 				},
 				Shape: plan.Pointer[source.Read](false, "ReadRecord"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planQuestion() *plan.Object {
+	return &plan.Object{
+		Satisfies: questionImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.Question)
+					v, err := e.Resolvers.Question().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"questionId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_questionId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Question)
+					return appendNString2string(b, obj.QuestionID)
+				},
+			},
+			"name": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Question)
+					return appendNString2string(b, obj.Name)
+				},
+			},
+			"description": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_description(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Question)
+					return appendOString2ᚖstring(b, obj.Description)
+				},
+			},
+			"folder": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_folder(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Question)
+					return appendOString2ᚖstring(b, obj.Folder)
+				},
+			},
+			"isShared": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_isShared(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Question)
+					return appendNBoolean2bool(b, obj.IsShared)
+				},
+			},
+			"isEditable": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_isEditable(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.Question)
+					v, err := e.Resolvers.Question().IsEditable(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNBoolean2bool(b, v)
+					return b, ok, nil
+				},
+			},
+			"definition": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_definition(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Question)
+					return obj.Definition, nil
+				},
+				Shape: plan.Value[domain.QuestionDefinition](true, "QuestionDefinition"),
+			},
+			"owner": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_owner(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Question)
+					return appendNString2string(b, obj.Owner)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Question)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"changedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_changedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Question)
+					return appendNDateTime2timeᚐTime(b, obj.ChangedAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planQuestionConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: questionConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.Question])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*domain.Question]](true, plan.Value[model.Edge[*domain.Question]](true, "QuestionEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.Question])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*domain.Question](true, plan.Pointer[domain.Question](true, "Question")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.Question])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*domain.Question])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planQuestionDefinition() *plan.Object {
+	return &plan.Object{
+		Satisfies: questionDefinitionImplementors,
+		Fields: map[string]*plan.Field{
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendNInt2int(b, obj.Version)
+				},
+			},
+			"measure": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_measure(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendNQuestionMeasure2simgraphᚋdomainᚐQuestionMeasure(b, obj.Measure)
+				},
+			},
+			"interval": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_interval(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendNUsageInterval2simgraphᚋdomainᚐUnit(b, obj.Interval)
+				},
+			},
+			"split": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_split(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendOQuestionSplit2ᚖsimgraphᚋdomainᚐQuestionSplit(b, obj.Split)
+				},
+			},
+			"chart": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_chart(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendNQuestionChart2simgraphᚋdomainᚐQuestionChart(b, obj.Chart)
+				},
+			},
+			"span": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_span(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendNQuestionSpan2simgraphᚋdomainᚐQuestionSpan(b, obj.Span)
+				},
+			},
+			"firstDay": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_firstDay(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendOString2ᚖstring(b, obj.FirstDay)
+				},
+			},
+			"lastDay": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_lastDay(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendOString2ᚖstring(b, obj.LastDay)
+				},
+			},
+			"compare": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_compare(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendOQuestionComparison2ᚖsimgraphᚋdomainᚐQuestionComparison(b, obj.Compare)
+				},
+			},
+			"groupId": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_groupId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendOInt2ᚖint64(b, obj.GroupID)
+				},
+			},
+			"tagName": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_tagName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendOString2ᚖstring(b, obj.TagName)
+				},
+			},
+			"physicalId": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionDefinition_physicalId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.QuestionDefinition)
+					return appendOString2ᚖstring(b, obj.PhysicalID)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planQuestionEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: questionEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*domain.Question])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_QuestionEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*domain.Question])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[domain.Question](true, "Question"),
 			},
 		},
 	}
@@ -12690,7 +13120,7 @@ func objectOfDelivery(v domain.Delivery) (string, any) {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -12841,6 +13271,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Recipient", obj
+	case domain.Question:
+		return "Question", &obj
+	case *domain.Question:
+		if obj == nil {
+			return "", nil
+		}
+		return "Question", obj
 	case domain.Operator:
 		return "Operator", &obj
 	case *domain.Operator:
@@ -13332,6 +13769,36 @@ func appendNOperationErrorPolicy2simgraphᚋdomainᚋbulkᚐPolicy(b []byte, v b
 
 func appendNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome(b []byte, v bulk.Outcome) ([]byte, bool) {
 	return plan.AppendString(b, marshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome[v]), true
+}
+
+func appendNQuestionMeasure2simgraphᚋdomainᚐQuestionMeasure(b []byte, v domain.QuestionMeasure) ([]byte, bool) {
+	return plan.AppendString(b, marshalNQuestionMeasure2simgraphᚋdomainᚐQuestionMeasure[v]), true
+}
+
+func appendNUsageInterval2simgraphᚋdomainᚐUnit(b []byte, v domain.Unit) ([]byte, bool) {
+	return plan.AppendString(b, marshalNUsageInterval2simgraphᚋdomainᚐUnit[v]), true
+}
+
+func appendOQuestionSplit2ᚖsimgraphᚋdomainᚐQuestionSplit(b []byte, v *domain.QuestionSplit) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, marshalOQuestionSplit2ᚖsimgraphᚋdomainᚐQuestionSplit[*v]), true
+}
+
+func appendNQuestionChart2simgraphᚋdomainᚐQuestionChart(b []byte, v domain.QuestionChart) ([]byte, bool) {
+	return plan.AppendString(b, marshalNQuestionChart2simgraphᚋdomainᚐQuestionChart[v]), true
+}
+
+func appendNQuestionSpan2simgraphᚋdomainᚐQuestionSpan(b []byte, v domain.QuestionSpan) ([]byte, bool) {
+	return plan.AppendString(b, marshalNQuestionSpan2simgraphᚋdomainᚐQuestionSpan[v]), true
+}
+
+func appendOQuestionComparison2ᚖsimgraphᚋdomainᚐQuestionComparison(b []byte, v *domain.QuestionComparison) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, marshalOQuestionComparison2ᚖsimgraphᚋdomainᚐQuestionComparison[*v]), true
 }
 
 func appendNRadioCellKind2simgraphᚋdomainᚐCellKind(b []byte, v domain.CellKind) ([]byte, bool) {

@@ -44,6 +44,7 @@ type ResolverRoot interface {
 	Operator() OperatorResolver
 	ParentLink() ParentLinkResolver
 	Query() QueryResolver
+	Question() QuestionResolver
 	Recipient() RecipientResolver
 	Session() SessionResolver
 	Silence() SilenceResolver
@@ -289,6 +290,7 @@ type ComplexityRoot struct {
 		Fleet         func(childComplexity int) int
 		ID            func(childComplexity int) int
 		Name          func(childComplexity int) int
+		Questions     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Sessions      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		TimeZone      func(childComplexity int) int
 		Usage         func(childComplexity int, start *time.Time, end *time.Time) int
@@ -414,6 +416,10 @@ type ComplexityRoot struct {
 		Group func(childComplexity int) int
 	}
 
+	CreateQuestionPayload struct {
+		Question func(childComplexity int) int
+	}
+
 	CreateRecipientPayload struct {
 		Recipient func(childComplexity int) int
 	}
@@ -483,6 +489,10 @@ type ComplexityRoot struct {
 		Group func(childComplexity int) int
 	}
 
+	DeleteQuestionPayload struct {
+		Question func(childComplexity int) int
+	}
+
 	DeleteRecipientPayload struct {
 		Recipient func(childComplexity int) int
 	}
@@ -545,6 +555,10 @@ type ComplexityRoot struct {
 
 	EditGroupPayload struct {
 		Group func(childComplexity int) int
+	}
+
+	EditQuestionPayload struct {
+		Question func(childComplexity int) int
 	}
 
 	EditRecipientPayload struct {
@@ -719,6 +733,7 @@ type ComplexityRoot struct {
 		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
 		CreateConditionAlert         func(childComplexity int, input input.CreateConditionAlertInput) int
 		CreateGroup                  func(childComplexity int, input input.CreateGroupInput) int
+		CreateQuestion               func(childComplexity int, input input.CreateQuestionInput) int
 		CreateRecipient              func(childComplexity int, input input.CreateRecipientInput) int
 		CreateSilence                func(childComplexity int, input input.CreateSilenceInput) int
 		CreateSource                 func(childComplexity int, input input.CreateSourceInput) int
@@ -731,6 +746,7 @@ type ComplexityRoot struct {
 		DeleteCommandProvider        func(childComplexity int, input input.DeleteCommandProviderInput) int
 		DeleteConditionAlert         func(childComplexity int, input input.DeleteConditionAlertInput) int
 		DeleteGroup                  func(childComplexity int, input input.DeleteGroupInput) int
+		DeleteQuestion               func(childComplexity int, input input.DeleteQuestionInput) int
 		DeleteRecipient              func(childComplexity int, input input.DeleteRecipientInput) int
 		DeleteSource                 func(childComplexity int, input input.DeleteSourceInput) int
 		DeleteSourceProfile          func(childComplexity int, input input.DeleteSourceProfileInput) int
@@ -744,6 +760,7 @@ type ComplexityRoot struct {
 		EditAlert                    func(childComplexity int, input input.EditAlertInput) int
 		EditConditionAlert           func(childComplexity int, input input.EditConditionAlertInput) int
 		EditGroup                    func(childComplexity int, input input.EditGroupInput) int
+		EditQuestion                 func(childComplexity int, input input.EditQuestionInput) int
 		EditRecipient                func(childComplexity int, input input.EditRecipientInput) int
 		EditSilence                  func(childComplexity int, input input.EditSilenceInput) int
 		EditSource                   func(childComplexity int, input input.EditSourceInput) int
@@ -934,6 +951,7 @@ type ComplexityRoot struct {
 		PreviewAlert                   func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
 		PreviewConditionAlert          func(childComplexity int, input input.CreateConditionAlertInput, days int32) int
 		PreviewSourceProfile           func(childComplexity int, by input.SourceProfileChoice, sample string) int
+		Question                       func(childComplexity int, by input.QuestionKey) int
 		Recipient                      func(childComplexity int, by input.RecipientKey) int
 		RecipientList                  func(childComplexity int, limit *int32, offset *int32) int
 		Recipients                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
@@ -967,6 +985,47 @@ type ComplexityRoot struct {
 		Webhook                        func(childComplexity int, by input.WebhookKey) int
 		WebhookDeliveries              func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Webhooks                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+	}
+
+	Question struct {
+		ChangedAt   func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		Definition  func(childComplexity int) int
+		Description func(childComplexity int) int
+		Folder      func(childComplexity int) int
+		ID          func(childComplexity int) int
+		IsEditable  func(childComplexity int) int
+		IsShared    func(childComplexity int) int
+		Name        func(childComplexity int) int
+		Owner       func(childComplexity int) int
+		QuestionID  func(childComplexity int) int
+	}
+
+	QuestionConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	QuestionDefinition struct {
+		Chart      func(childComplexity int) int
+		Compare    func(childComplexity int) int
+		FirstDay   func(childComplexity int) int
+		GroupID    func(childComplexity int) int
+		Interval   func(childComplexity int) int
+		LastDay    func(childComplexity int) int
+		Measure    func(childComplexity int) int
+		PhysicalID func(childComplexity int) int
+		Span       func(childComplexity int) int
+		Split      func(childComplexity int) int
+		TagName    func(childComplexity int) int
+		Version    func(childComplexity int) int
+	}
+
+	QuestionEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	RadioCell struct {
@@ -2634,6 +2693,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.Name(childComplexity), true
+	case "Company.questions":
+		if e.ComplexityRoot.Company.Questions == nil {
+			break
+		}
+
+		args, err := ec.field_Company_questions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Company.Questions(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Company.sessions":
 		if e.ComplexityRoot.Company.Sessions == nil {
 			break
@@ -3172,6 +3242,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateGroupPayload.Group(childComplexity), true
 
+	case "CreateQuestionPayload.question":
+		if e.ComplexityRoot.CreateQuestionPayload.Question == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateQuestionPayload.Question(childComplexity), true
+
 	case "CreateRecipientPayload.recipient":
 		if e.ComplexityRoot.CreateRecipientPayload.Recipient == nil {
 			break
@@ -3314,6 +3391,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteGroupPayload.Group(childComplexity), true
 
+	case "DeleteQuestionPayload.question":
+		if e.ComplexityRoot.DeleteQuestionPayload.Question == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteQuestionPayload.Question(childComplexity), true
+
 	case "DeleteRecipientPayload.recipient":
 		if e.ComplexityRoot.DeleteRecipientPayload.Recipient == nil {
 			break
@@ -3442,6 +3526,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditGroupPayload.Group(childComplexity), true
+
+	case "EditQuestionPayload.question":
+		if e.ComplexityRoot.EditQuestionPayload.Question == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditQuestionPayload.Question(childComplexity), true
 
 	case "EditRecipientPayload.recipient":
 		if e.ComplexityRoot.EditRecipientPayload.Recipient == nil {
@@ -4087,6 +4178,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateGroup(childComplexity, args["input"].(input.CreateGroupInput)), true
+	case "Mutation.createQuestion":
+		if e.ComplexityRoot.Mutation.CreateQuestion == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createQuestion_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateQuestion(childComplexity, args["input"].(input.CreateQuestionInput)), true
 	case "Mutation.createRecipient":
 		if e.ComplexityRoot.Mutation.CreateRecipient == nil {
 			break
@@ -4219,6 +4321,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteGroup(childComplexity, args["input"].(input.DeleteGroupInput)), true
+	case "Mutation.deleteQuestion":
+		if e.ComplexityRoot.Mutation.DeleteQuestion == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteQuestion_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteQuestion(childComplexity, args["input"].(input.DeleteQuestionInput)), true
 	case "Mutation.deleteRecipient":
 		if e.ComplexityRoot.Mutation.DeleteRecipient == nil {
 			break
@@ -4362,6 +4475,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditGroup(childComplexity, args["input"].(input.EditGroupInput)), true
+	case "Mutation.editQuestion":
+		if e.ComplexityRoot.Mutation.EditQuestion == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editQuestion_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditQuestion(childComplexity, args["input"].(input.EditQuestionInput)), true
 	case "Mutation.editRecipient":
 		if e.ComplexityRoot.Mutation.EditRecipient == nil {
 			break
@@ -5564,6 +5688,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.PreviewSourceProfile(childComplexity, args["by"].(input.SourceProfileChoice), args["sample"].(string)), true
+	case "Query.question":
+		if e.ComplexityRoot.Query.Question == nil {
+			break
+		}
+
+		args, err := ec.field_Query_question_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Question(childComplexity, args["by"].(input.QuestionKey)), true
 	case "Query.recipient":
 		if e.ComplexityRoot.Query.Recipient == nil {
 			break
@@ -5912,6 +6047,184 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+
+	case "Question.changedAt":
+		if e.ComplexityRoot.Question.ChangedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.ChangedAt(childComplexity), true
+	case "Question.createdAt":
+		if e.ComplexityRoot.Question.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.CreatedAt(childComplexity), true
+	case "Question.definition":
+		if e.ComplexityRoot.Question.Definition == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.Definition(childComplexity), true
+	case "Question.description":
+		if e.ComplexityRoot.Question.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.Description(childComplexity), true
+	case "Question.folder":
+		if e.ComplexityRoot.Question.Folder == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.Folder(childComplexity), true
+	case "Question.id":
+		if e.ComplexityRoot.Question.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.ID(childComplexity), true
+	case "Question.isEditable":
+		if e.ComplexityRoot.Question.IsEditable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.IsEditable(childComplexity), true
+	case "Question.isShared":
+		if e.ComplexityRoot.Question.IsShared == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.IsShared(childComplexity), true
+	case "Question.name":
+		if e.ComplexityRoot.Question.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.Name(childComplexity), true
+	case "Question.owner":
+		if e.ComplexityRoot.Question.Owner == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.Owner(childComplexity), true
+	case "Question.questionId":
+		if e.ComplexityRoot.Question.QuestionID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.QuestionID(childComplexity), true
+
+	case "QuestionConnection.edges":
+		if e.ComplexityRoot.QuestionConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionConnection.Edges(childComplexity), true
+	case "QuestionConnection.nodes":
+		if e.ComplexityRoot.QuestionConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionConnection.Nodes(childComplexity), true
+	case "QuestionConnection.pageInfo":
+		if e.ComplexityRoot.QuestionConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionConnection.PageInfo(childComplexity), true
+	case "QuestionConnection.totalCount":
+		if e.ComplexityRoot.QuestionConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionConnection.TotalCount(childComplexity), true
+
+	case "QuestionDefinition.chart":
+		if e.ComplexityRoot.QuestionDefinition.Chart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.Chart(childComplexity), true
+	case "QuestionDefinition.compare":
+		if e.ComplexityRoot.QuestionDefinition.Compare == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.Compare(childComplexity), true
+	case "QuestionDefinition.firstDay":
+		if e.ComplexityRoot.QuestionDefinition.FirstDay == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.FirstDay(childComplexity), true
+	case "QuestionDefinition.groupId":
+		if e.ComplexityRoot.QuestionDefinition.GroupID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.GroupID(childComplexity), true
+	case "QuestionDefinition.interval":
+		if e.ComplexityRoot.QuestionDefinition.Interval == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.Interval(childComplexity), true
+	case "QuestionDefinition.lastDay":
+		if e.ComplexityRoot.QuestionDefinition.LastDay == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.LastDay(childComplexity), true
+	case "QuestionDefinition.measure":
+		if e.ComplexityRoot.QuestionDefinition.Measure == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.Measure(childComplexity), true
+	case "QuestionDefinition.physicalId":
+		if e.ComplexityRoot.QuestionDefinition.PhysicalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.PhysicalID(childComplexity), true
+	case "QuestionDefinition.span":
+		if e.ComplexityRoot.QuestionDefinition.Span == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.Span(childComplexity), true
+	case "QuestionDefinition.split":
+		if e.ComplexityRoot.QuestionDefinition.Split == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.Split(childComplexity), true
+	case "QuestionDefinition.tagName":
+		if e.ComplexityRoot.QuestionDefinition.TagName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.TagName(childComplexity), true
+	case "QuestionDefinition.version":
+		if e.ComplexityRoot.QuestionDefinition.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionDefinition.Version(childComplexity), true
+
+	case "QuestionEdge.cursor":
+		if e.ComplexityRoot.QuestionEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionEdge.Cursor(childComplexity), true
+	case "QuestionEdge.node":
+		if e.ComplexityRoot.QuestionEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QuestionEdge.Node(childComplexity), true
 
 	case "RadioCell.area":
 		if e.ComplexityRoot.RadioCell.Area == nil {
@@ -9212,6 +9525,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateAlertInput,
 		ec.unmarshalInputCreateConditionAlertInput,
 		ec.unmarshalInputCreateGroupInput,
+		ec.unmarshalInputCreateQuestionInput,
 		ec.unmarshalInputCreateRecipientInput,
 		ec.unmarshalInputCreateSilenceInput,
 		ec.unmarshalInputCreateSourceInput,
@@ -9225,6 +9539,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteCommandProviderInput,
 		ec.unmarshalInputDeleteConditionAlertInput,
 		ec.unmarshalInputDeleteGroupInput,
+		ec.unmarshalInputDeleteQuestionInput,
 		ec.unmarshalInputDeleteRecipientInput,
 		ec.unmarshalInputDeleteSourceInput,
 		ec.unmarshalInputDeleteSourceProfileInput,
@@ -9242,6 +9557,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditAlertInput,
 		ec.unmarshalInputEditConditionAlertInput,
 		ec.unmarshalInputEditGroupInput,
+		ec.unmarshalInputEditQuestionInput,
 		ec.unmarshalInputEditRecipientInput,
 		ec.unmarshalInputEditSilenceInput,
 		ec.unmarshalInputEditSourceInput,
@@ -9280,6 +9596,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPauseSourceInput,
 		ec.unmarshalInputPauseUpstreamInput,
 		ec.unmarshalInputProfilesFilter,
+		ec.unmarshalInputQuestionDefinitionInput,
+		ec.unmarshalInputQuestionFilter,
+		ec.unmarshalInputQuestionKey,
+		ec.unmarshalInputQuestionOrder,
 		ec.unmarshalInputRecipientFilter,
 		ec.unmarshalInputRecipientKey,
 		ec.unmarshalInputRecipientOrder,
@@ -12313,6 +12633,56 @@ enum OperatorOrderField {
   NAME
 }
 
+"Which questions are wanted. All conditions must hold; none wants everything."
+input QuestionFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [QuestionFilter!]
+  "Any of these; never true for an empty list."
+  or: [QuestionFilter!]
+  "Not this."
+  not: QuestionFilter
+  "The identifier of the question: a UUID."
+  questionId: StringFilter
+  "Its name."
+  name: StringFilter
+  "The folder that it stands in; null for none."
+  folder: StringFilter
+  "The e-mail address of the user who made it."
+  owner: StringFilter
+  "Whether everybody of the company sees it; else its owner alone does."
+  isShared: BooleanFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it was last changed. The audit log has all changes."
+  changedAt: DateTimeFilter
+}
+
+"One step of an order of questions."
+input QuestionOrder {
+  "By this field."
+  field: QuestionOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What questions can be ordered by."
+enum QuestionOrderField {
+  "The identifier of the question: a UUID."
+  QUESTION_ID
+  "Its name."
+  NAME
+  "The folder that it stands in; null for none."
+  FOLDER
+  "The e-mail address of the user who made it."
+  OWNER
+  "Whether everybody of the company sees it; else its owner alone does."
+  IS_SHARED
+  "When it was made."
+  CREATED_AT
+  "When it was last changed. The audit log has all changes."
+  CHANGED_AT
+}
+
 "Which recipients are wanted. All conditions must hold; none wants everything."
 input RecipientFilter {
   "All of these; true for an empty list. Here and in or and not, each object needs a condition."
@@ -13609,6 +13979,297 @@ input TariffKey @oneOf {
   id: ID
   "The name."
   name: String
+}
+`, BuiltIn: false},
+	{Name: "../schema/question.graphqls", Input: `extend type Query {
+  "One question; null where the caller sees none such."
+  question("Which one." by: QuestionKey!): Question @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+}
+
+extend type Company {
+  """
+  The questions about usage that the caller keeps, and those that are shared, ordered by name. A user of groups sees no question about another group
+  or about a subscriber of another group.
+  """
+  questions(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: QuestionFilter
+    "In this order, by name when missing; questionId breaks ties."
+    orderBy: [QuestionOrder!]
+  ): QuestionConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+extend type Mutation {
+  "Keeps a question, at most 200 to a user. Who opens it sees the answer about what they may see."
+  createQuestion(input: CreateQuestionInput!): CreateQuestionPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Changes a question of the caller; for users of the whole company also one that is shared. What is missing stays; the definition is replaced as a whole."
+  editQuestion(input: EditQuestionInput!): EditQuestionPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Deletes a question of the caller; for users of the whole company also one that is shared."
+  deleteQuestion(input: DeleteQuestionInput!): DeleteQuestionPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+"A question about usage that is kept: what is asked, not the answer."
+type Question implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the question: a UUID."
+  questionId: String!
+  "Its name."
+  name: String!
+  "What it is for; null for nothing."
+  description: String
+  "The folder that it stands in; null for none."
+  folder: String
+  "Whether everybody of the company sees it; else its owner alone does."
+  isShared: Boolean!
+  "Whether the caller may change and delete it."
+  isEditable: Boolean!
+  "What it asks."
+  definition: QuestionDefinition!
+  "The e-mail address of the user who made it."
+  owner: String!
+  "When it was made."
+  createdAt: DateTime!
+  "When it was last changed. The audit log has all changes."
+  changedAt: DateTime!
+}
+
+"What a question asks. Equal definitions ask the same. Where none of groupId, tagName and physicalId is there, it is about the company."
+type QuestionDefinition {
+  "The version of the rules by which it is read: 1."
+  version: Int!
+  "What is added up."
+  measure: QuestionMeasure!
+  "The length of a step."
+  interval: UsageInterval!
+  "What the answer is split by; null for nothing."
+  split: QuestionSplit
+  "How the answer is shown."
+  chart: QuestionChart!
+  "The span."
+  span: QuestionSpan!
+  "The first day of the span DAYS, such as 2026-11-01; null for others."
+  firstDay: String
+  "The last day of the span DAYS; null for others."
+  lastDay: String
+  "What it is compared with; null for nothing."
+  compare: QuestionComparison
+  "The group that it is about."
+  groupId: Int
+  "The tag that it is about."
+  tagName: String
+  "The subscriber that it is about: ICCID, device EUI or IMEI."
+  physicalId: String
+}
+
+"What a question adds up."
+enum QuestionMeasure {
+  "Bytes in both directions."
+  TOTAL
+  "Bytes sent by subscribers."
+  MOBILE_ORIGINATED
+  "Bytes received by subscribers."
+  MOBILE_TERMINATED
+  "Sessions that began."
+  SESSIONS
+}
+
+"What the answer to a question is split by."
+enum QuestionSplit {
+  "The group of the subscriber at the time of usage."
+  GROUP
+  "The tags of the subscriber now; usage counts once for each."
+  TAG
+  "The operator of the subscriber now."
+  OPERATOR
+  "The tariff of the subscriber now."
+  TARIFF
+  "The network protocol."
+  PROTOCOL
+  "The country of the network that the session visited last, in spans of at most 92 days."
+  COUNTRY
+  "The source that reported it, in spans of at most 92 days."
+  SOURCE
+  "The kind of the subscriber."
+  KIND
+  "The subscribers with the most usage."
+  SUBSCRIBER
+}
+
+"How the answer to a question is shown."
+enum QuestionChart {
+  "Lines over time."
+  LINE
+  "Bars over time, one part upon the other."
+  STACKED
+  "Bars over time, without a split."
+  BARS
+  "A list, the largest first. It needs a split."
+  TOP
+  "A list by how much more it is than in the span that it is compared with, the most first. It needs a split and a comparison."
+  RISERS
+  "One number, without a split."
+  NUMBER
+  "A table."
+  TABLE
+  "The hours of the day and the days of the week, in the company's time zone. It needs the interval HOUR and no split."
+  HEAT_MAP
+}
+
+"The span of a question, by days of the company's time zone. One that holds now ends with it."
+enum QuestionSpan {
+  "The day that runs."
+  TODAY
+  "The day before it."
+  YESTERDAY
+  "The week that runs, from Monday on."
+  THIS_WEEK
+  "The week before it."
+  LAST_WEEK
+  "Today and the six days before."
+  LAST_7_DAYS
+  "Today and the 29 days before."
+  LAST_30_DAYS
+  "The calendar month that runs."
+  THIS_MONTH
+  "The month before it."
+  LAST_MONTH
+  "The quarter of the calendar year that runs."
+  THIS_QUARTER
+  "The quarter before it."
+  LAST_QUARTER
+  "The calendar year that runs."
+  THIS_YEAR
+  "The year before it."
+  LAST_YEAR
+  "The billing period that runs."
+  THIS_PERIOD
+  "From firstDay to lastDay."
+  DAYS
+}
+
+"What the span of a question is compared with."
+enum QuestionComparison {
+  "The day, week, month, quarter, year or billing period before, to the same day of it while the span is not over; of other spans as many days before."
+  BEFORE
+  "The same days of the year before."
+  YEAR_BEFORE
+}
+
+"A page of questions."
+type QuestionConnection {
+  "The questions with their cursors."
+  edges: [QuestionEdge!]!
+  "The questions alone."
+  nodes: [Question!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 10)
+}
+
+"A question in a page."
+type QuestionEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The question."
+  node: Question!
+}
+
+"What a question is to ask."
+input QuestionDefinitionInput {
+  "What is added up."
+  measure: QuestionMeasure! = TOTAL
+  "The length of a step."
+  interval: UsageInterval! = DAY
+  "What the answer is split by."
+  split: QuestionSplit
+  "How the answer is shown."
+  chart: QuestionChart! = LINE
+  "The span."
+  span: QuestionSpan!
+  "The first day of the span DAYS, such as 2026-11-01."
+  firstDay: String
+  "The last day of the span DAYS, at most 4,000 days in all."
+  lastDay: String
+  "What it is compared with."
+  compare: QuestionComparison
+  "The group that it is about. At most one of groupId, tagName and physicalId is said; without any it is about the company."
+  groupId: Int
+  "The tag that it is about."
+  tagName: String
+  "The subscriber that it is about: ICCID, device EUI or IMEI."
+  physicalId: String
+}
+
+"Which question to keep."
+input CreateQuestionInput {
+  "Its name, 1 to 256 characters."
+  name: String!
+  "What it is for, at most 2,000 characters."
+  description: String
+  "The folder that it stands in, at most 256 characters."
+  folder: String
+  "Whether everybody of the company sees it."
+  isShared: Boolean! = false
+  "What it asks."
+  definition: QuestionDefinitionInput!
+}
+
+"Which question to edit, and how."
+input EditQuestionInput {
+  "The identifier of the question."
+  questionId: String!
+  "Its name, 1 to 256 characters."
+  name: String
+  "What it is for, at most 2,000 characters; empty takes it away."
+  description: String
+  "The folder that it stands in, at most 256 characters; empty takes it out of one."
+  folder: String
+  "Whether everybody of the company sees it. Only its owner makes it private."
+  isShared: Boolean
+  "What it asks."
+  definition: QuestionDefinitionInput
+}
+
+"Which question to delete."
+input DeleteQuestionInput {
+  "The identifier of the question."
+  questionId: String!
+}
+
+"What keeping a question gave."
+type CreateQuestionPayload {
+  "The question."
+  question: Question!
+}
+
+"What editing a question gave."
+type EditQuestionPayload {
+  "The question as it is now."
+  question: Question!
+}
+
+"What deleting a question gave."
+type DeleteQuestionPayload {
+  "The question as it was."
+  question: Question!
+}
+
+"Names a question."
+input QuestionKey @oneOf {
+  "The global id."
+  id: ID
+  "The identifier of the question."
+  questionId: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/recipient.graphqls", Input: `extend type Query {
@@ -15971,7 +16632,7 @@ type Usage {
   series(
     "The length of a step."
     interval: UsageInterval! = DAY
-    "The IANA time zone in which days and months begin; the company's when missing."
+    "The IANA time zone in which days, weeks and months begin; the company's when missing."
     timeZone: String
     "Whether steps without usage are listed, with zeros."
     zeroFill: Boolean! = true
@@ -15993,7 +16654,7 @@ type Usage {
     by: UsageDimension!
     "The length of a step."
     interval: UsageInterval! = DAY
-    "The IANA time zone in which days and months begin; the company's when missing."
+    "The IANA time zone in which days, weeks and months begin; the company's when missing."
     timeZone: String
     "How many series beside that of the others, 1 to 100."
     first: Int! = 8
@@ -16182,6 +16843,8 @@ enum UsageInterval {
   HOUR @assumedLength(items: 240)
   "Days of the time zone."
   DAY @assumedLength(items: 10)
+  "Weeks of the time zone, from Monday on."
+  WEEK @assumedLength(items: 2)
   "Calendar months of the time zone."
   MONTH @assumedLength(items: 1)
 }
@@ -17126,6 +17789,8 @@ func (ec *executionContext) childFields_Company(ctx context.Context, field graph
 		return ec.fieldContext_Company_feedRejects(ctx, field)
 	case "waitingUsage":
 		return ec.fieldContext_Company_waitingUsage(ctx, field)
+	case "questions":
+		return ec.fieldContext_Company_questions(ctx, field)
 	case "sessions":
 		return ec.fieldContext_Company_sessions(ctx, field)
 	case "usage":
@@ -17354,6 +18019,14 @@ func (ec *executionContext) childFields_CreateGroupPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type CreateGroupPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateQuestionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "question":
+		return ec.fieldContext_CreateQuestionPayload_question(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateQuestionPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "recipient":
@@ -17492,6 +18165,14 @@ func (ec *executionContext) childFields_DeleteGroupPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type DeleteGroupPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteQuestionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "question":
+		return ec.fieldContext_DeleteQuestionPayload_question(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteQuestionPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "recipient":
@@ -17618,6 +18299,14 @@ func (ec *executionContext) childFields_EditGroupPayload(ctx context.Context, fi
 		return ec.fieldContext_EditGroupPayload_group(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditGroupPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditQuestionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "question":
+		return ec.fieldContext_EditQuestionPayload_question(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditQuestionPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18174,6 +18863,88 @@ func (ec *executionContext) childFields_PreviewedRecord(ctx context.Context, fie
 		return ec.fieldContext_PreviewedRecord_record(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PreviewedRecord", field.Name)
+}
+
+func (ec *executionContext) childFields_Question(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Question_id(ctx, field)
+	case "questionId":
+		return ec.fieldContext_Question_questionId(ctx, field)
+	case "name":
+		return ec.fieldContext_Question_name(ctx, field)
+	case "description":
+		return ec.fieldContext_Question_description(ctx, field)
+	case "folder":
+		return ec.fieldContext_Question_folder(ctx, field)
+	case "isShared":
+		return ec.fieldContext_Question_isShared(ctx, field)
+	case "isEditable":
+		return ec.fieldContext_Question_isEditable(ctx, field)
+	case "definition":
+		return ec.fieldContext_Question_definition(ctx, field)
+	case "owner":
+		return ec.fieldContext_Question_owner(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Question_createdAt(ctx, field)
+	case "changedAt":
+		return ec.fieldContext_Question_changedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Question", field.Name)
+}
+
+func (ec *executionContext) childFields_QuestionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_QuestionConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_QuestionConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_QuestionConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_QuestionConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QuestionConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_QuestionDefinition(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "version":
+		return ec.fieldContext_QuestionDefinition_version(ctx, field)
+	case "measure":
+		return ec.fieldContext_QuestionDefinition_measure(ctx, field)
+	case "interval":
+		return ec.fieldContext_QuestionDefinition_interval(ctx, field)
+	case "split":
+		return ec.fieldContext_QuestionDefinition_split(ctx, field)
+	case "chart":
+		return ec.fieldContext_QuestionDefinition_chart(ctx, field)
+	case "span":
+		return ec.fieldContext_QuestionDefinition_span(ctx, field)
+	case "firstDay":
+		return ec.fieldContext_QuestionDefinition_firstDay(ctx, field)
+	case "lastDay":
+		return ec.fieldContext_QuestionDefinition_lastDay(ctx, field)
+	case "compare":
+		return ec.fieldContext_QuestionDefinition_compare(ctx, field)
+	case "groupId":
+		return ec.fieldContext_QuestionDefinition_groupId(ctx, field)
+	case "tagName":
+		return ec.fieldContext_QuestionDefinition_tagName(ctx, field)
+	case "physicalId":
+		return ec.fieldContext_QuestionDefinition_physicalId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QuestionDefinition", field.Name)
+}
+
+func (ec *executionContext) childFields_QuestionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_QuestionEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_QuestionEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QuestionEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_RadioCell(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -3773,11 +3773,13 @@ var (
 	unmarshalNUsageInterval2simgraphᚋdomainᚐUnit = map[string]domain.Unit{
 		"HOUR":  domain.Hourly,
 		"DAY":   domain.Daily,
+		"WEEK":  domain.Weekly,
 		"MONTH": domain.Monthly,
 	}
 	marshalNUsageInterval2simgraphᚋdomainᚐUnit = map[domain.Unit]string{
 		domain.Hourly:  "HOUR",
 		domain.Daily:   "DAY",
+		domain.Weekly:  "WEEK",
 		domain.Monthly: "MONTH",
 	}
 )

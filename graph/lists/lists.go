@@ -39,6 +39,7 @@ var Generated = []List{
 	{"Operation", "Operation", "operations", bulk.Fields},
 	{"OperationResult", "OperationResult", "results of operations", bulk.ResultFields},
 	{"Operator", "Operator", "operators", domain.OperatorFields},
+	{"Question", "Question", "questions", domain.QuestionFields},
 	{"Recipient", "Recipient", "recipients", domain.RecipientFields},
 	{"Session", "Session", "sessions", domain.SessionFields},
 	{"Silence", "Silence", "silences", silence.Fields},

@@ -38,6 +38,8 @@ const (
 	AlertLog Type = "alert-log"
 	// SourceProfile describes how the records of a sender are read.
 	SourceProfile Type = "source-profile"
+	// Question is a shared question about usage.
+	Question Type = "question"
 	// Session is a session that counters reported, with its highest reading, so
 	// that its next report books no more than is above that.
 	Session Type = "session"
@@ -47,7 +49,7 @@ const (
 // Types returns the types in an order in which every line follows those that it
 // names.
 func Types() []Type {
-	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, SourceProfile, Session, Usage}
+	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, SourceProfile, Question, Session, Usage}
 }
 
 // Item is the content of one line, checked by the rules of the domain.
@@ -60,7 +62,7 @@ type Item struct {
 	// *domain.Group, *domain.UserImport, *domain.Subscriber, domain.Membership,
 	// domain.TagImport, domain.AlertSpec, the e-mail address of a recipient as a
 	// string, a domain.Suppression, domain.Firing, *source.Profile,
-	// *domain.SessionImport or domain.UsageRecord.
+	// *domain.Question, *domain.SessionImport or domain.UsageRecord.
 	Value any
 }
 

@@ -32,6 +32,7 @@ func Export(ctx context.Context, from source.Snapshot, w *Writer, progress func(
 		func() error { return lineAll(e, Suppression, from.Suppressions(ctx)) },
 		func() error { return lineAll(e, AlertLog, from.AlertLog(ctx)) },
 		func() error { return lineAll(e, SourceProfile, from.SourceProfiles(ctx)) },
+		func() error { return lineAll(e, Question, from.Questions(ctx)) },
 		func() error { return lineAll(e, Session, from.Sessions(ctx)) },
 		func() error { return lineAll(e, Usage, from.Usage(ctx)) },
 		w.Flush,

@@ -53,6 +53,9 @@ var keepers = map[Type]keeper{
 	SourceProfile: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*source.Profile) ([]domain.Imported, error) {
 		return s.Profiles.KeepProfiles(ctx, scope, v)
 	}),
+	Question: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Question) ([]domain.Imported, error) {
+		return s.Importer.Questions(ctx, scope, v)
+	}),
 	Session: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.SessionImport) ([]domain.Imported, error) {
 		return s.Usage.KeepSessions(ctx, scope, v)
 	}),

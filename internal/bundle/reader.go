@@ -89,6 +89,7 @@ var records = map[Type]func() record{
 	Suppression:   func() record { return new(suppressionRecord) },
 	AlertLog:      func() record { return new(firingRecord) },
 	SourceProfile: func() record { return new(profileRecord) },
+	Question:      func() record { return new(questionRecord) },
 	Session:       func() record { return new(sessionRecord) },
 	Usage:         func() record { return new(usageRecord) },
 }

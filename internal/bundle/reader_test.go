@@ -26,6 +26,9 @@ const (
 	goodProfile = `{"type":"source-profile","company":"acme","name":"carrier","description":"Of the carrier","format":"CSV","delimiter":";","fields":[` +
 		`{"field":"MSISDN","expression":"r[\"Phone no\"]"},{"field":"STARTED_AT","expression":"r.Start"},{"field":"VOLUME","expression":"r.kB"}],` +
 		`"skip":"r.Type == \"SMS\"","counters":"DELTA","unit":"KIB","direction":"MOBILE_TERMINATED","timeZone":"Europe/Berlin","dateFormats":["dd.MM.yyyy HH:mm"]}`
+	goodQuestion = `{"type":"question","company":"acme","id":"01900000-0000-7000-8000-000000000001","name":"By group","description":"For the board","folder":"Monthly",` +
+		`"owner":"ops@acme.example","version":1,"measure":"TOTAL","interval":"DAY","split":"GROUP","chart":"STACKED","span":"DAYS","firstDay":"2026-10-01","lastDay":"2026-10-31",` +
+		`"compare":"BEFORE","groupId":12,"tagName":null,"physicalId":null}`
 	goodSession = `{"type":"session","company":"acme","subscriber":"8944","source":"pgw-1","nas":"pgw-london","sessionId":"s-9","generation":1,` +
 		`"physicalId":null,"imsi":"2341","msisdn":"4477","beganAt":"2026-11-01T10:05:00Z","asOf":"2026-11-01T10:20:00Z","reportedAt":"2026-11-01T10:20:01Z",` +
 		`"endedAt":"2026-11-01T10:20:00Z","cause":"User-Request","intervalSeconds":300,"mobileOriginated":1200,"mobileTerminated":88000,"reports":4,"records":3,` +
@@ -49,6 +52,7 @@ var goodLines = []string{
 	`{"type":"suppression","company":"acme","email":"alerts@acme.example","since":"2026-11-01T10:00:00Z","reason":"refused","detail":"550 no such user"}`,
 	`{"type":"alert-log","company":"acme","ruleType":"sim","target":"4477","limitBoundary":"lower","physicalId":"8944","groupId":null,"targetGroupId":null,"periodStart":"2026-11-01T00:00:00Z","periodEnd":"2026-12-01T00:00:00Z","threshold":1000,"usage":1200,"isLate":false,"notificationId":null,"dateCreated":"2026-11-02T00:00:00Z","alert":{"target":"4477","lowerThreshold":1000,"upperThreshold":2000},"former":null}`,
 	goodProfile,
+	goodQuestion,
 	goodSession,
 	goodUsage,
 }
@@ -215,6 +219,12 @@ var badLines = []struct{ line, old, new, want string }{
 	{goodLines[8], `2000`, `9223372036854775808`, `upperThreshold: a whole number of 64 bits is expected, not 9223372036854775808`},
 	{goodLines[9], `@acme`, `@`, `email must be an e-mail address such as ops@example.com`},
 
+	{goodQuestion, `"version":1,`, ``, `version is missing`},
+	{goodQuestion, `"version":1`, `"version":2`, `definitions have the version 1, not 2`},
+	{goodQuestion, `"01900000-0000-7000-8000-000000000001"`, `"1"`, `id must be a UUID, not "1"`},
+	{goodQuestion, `"STACKED"`, `"PIE"`, `there is no chart "PIE"`},
+	{goodQuestion, `"2026-10-31"`, `"2026-09-31"`, `lastDay must be a day such as 2026-11-01, in the years 1970 to 2199`},
+	{goodQuestion, `"tagName":null`, `"tagName":"fleet"`, `usage is that of a group, of a tag or of a subscriber: name one of them`},
 	{goodProfile, `"name":"carrier",`, ``, `name is missing`},
 	{goodProfile, `"format":"CSV",`, ``, `format is missing`},
 	{goodProfile, `"CSV"`, `"XML"`, `there is no format "XML"`},

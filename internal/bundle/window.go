@@ -85,6 +85,8 @@ func identify(item Item) (identity, bool) {
 		id.id = identifyFiring(v)
 	case *source.Profile:
 		id.id = v.Name
+	case *domain.Question:
+		id.id = v.QuestionID
 	case *domain.SessionImport:
 		id.id = v.ID()
 	case string:

@@ -64,6 +64,8 @@ func recordOf(item Item) (any, error) {
 		return newFiringRecord(item.Company, v), nil
 	case *source.Profile:
 		return newProfileRecord(item.Company, v), nil
+	case *domain.Question:
+		return newQuestionRecord(item.Company, v), nil
 	case *domain.SessionImport:
 		return newSessionRecord(item.Company, v), nil
 	case domain.UsageRecord:

@@ -172,6 +172,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store
 		VolumeAlerts: db.NewVolumeAlerts(pool, time.Now),
 		VolumeLog:    db.NewVolumeLog(pool),
 		Recipients:   db.NewRecipients(pool, time.Now),
+		Questions:    db.NewQuestions(pool, time.Now),
 		Webhooks:     webhooks,
 		Live:         v.live,
 		Audit:        audit.NewLog(pool),

@@ -118,7 +118,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), VolumeAlerts: db.NewVolumeAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
-		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
+		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Accounts: w.sessions, Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
@@ -162,6 +162,7 @@ func (w *world) load(t *testing.T) {
 		w.hook(t, p, p.mark+"-hook")
 		w.notice(t, p)
 		w.silence(t, p)
+		w.question(t, p, p.mark+"-question")
 		w.command(t, p)
 		w.source(t, p, p.sender(), p.profile())
 		w.upstream(t, p, p.sender())
@@ -218,6 +219,20 @@ func (w *world) silence(t *testing.T, p part) {
 	if _, err := w.ports.Silences.Create(t.Context(), scope, spec); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// question adds a question about the part's group that the company shares, and returns its id.
+func (w *world) question(t *testing.T, p part, name string) string {
+	t.Helper()
+	created, err := w.ports.Questions.Create(t.Context(), domain.Whole(w.company(t, p.company)), domain.Question{
+		Name: name, Description: new(p.mark + "-asked"), Folder: new(p.mark + "-folder"), IsShared: true, Definition: domain.QuestionDefinition{
+			Version: domain.QuestionVersion, Measure: domain.MeasureTotal, Interval: domain.Daily, Chart: domain.ChartLine, Span: domain.SpanThisMonth, GroupID: new(int64(p.group)),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created.QuestionID
 }
 
 // source adds a source of the part with a profile of its own and a reject, which the profile

@@ -15,3 +15,8 @@ declare module 'monaco-graphql/esm/graphql.worker.js?worker' {
 interface Window {
   MonacoEnvironment?: { getWorker(id: string, label: string): Worker };
 }
+
+declare module '*.graphql?raw' {
+  const text: string;
+  export default text;
+}

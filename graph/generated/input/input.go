@@ -163,6 +163,20 @@ type CreateGroupInput struct {
 	IsTariffHidden bool `json:"isTariffHidden"`
 }
 
+// Which question to keep.
+type CreateQuestionInput struct {
+	// Its name, 1 to 256 characters.
+	Name string `json:"name"`
+	// What it is for, at most 2,000 characters.
+	Description graphql.Omittable[*string] `json:"description,omitempty"`
+	// The folder that it stands in, at most 256 characters.
+	Folder graphql.Omittable[*string] `json:"folder,omitempty"`
+	// Whether everybody of the company sees it.
+	IsShared bool `json:"isShared"`
+	// What it asks.
+	Definition *QuestionDefinitionInput `json:"definition"`
+}
+
 // Which recipient to add.
 type CreateRecipientInput struct {
 	// The e-mail address.
@@ -321,6 +335,12 @@ type DeleteGroupInput struct {
 	GroupID int32 `json:"groupId"`
 }
 
+// Which question to delete.
+type DeleteQuestionInput struct {
+	// The identifier of the question.
+	QuestionID string `json:"questionId"`
+}
+
 // Which recipient to delete.
 type DeleteRecipientInput struct {
 	// The identifier of the recipient.
@@ -423,6 +443,22 @@ type EditGroupInput struct {
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
 	// Whether users in the group cannot see billing information about its subscribers. FORBIDDEN for users of groups.
 	IsTariffHidden graphql.Omittable[*bool] `json:"isTariffHidden,omitempty"`
+}
+
+// Which question to edit, and how.
+type EditQuestionInput struct {
+	// The identifier of the question.
+	QuestionID string `json:"questionId"`
+	// Its name, 1 to 256 characters.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// What it is for, at most 2,000 characters; empty takes it away.
+	Description graphql.Omittable[*string] `json:"description,omitempty"`
+	// The folder that it stands in, at most 256 characters; empty takes it out of one.
+	Folder graphql.Omittable[*string] `json:"folder,omitempty"`
+	// Whether everybody of the company sees it. Only its owner makes it private.
+	IsShared graphql.Omittable[*bool] `json:"isShared,omitempty"`
+	// What it asks.
+	Definition graphql.Omittable[*QuestionDefinitionInput] `json:"definition,omitempty"`
 }
 
 // Which recipient to edit, and what changes. Fields that are left out stay as they are.
@@ -643,6 +679,40 @@ type PauseUpstreamInput struct {
 }
 
 type Query struct {
+}
+
+// What a question is to ask.
+type QuestionDefinitionInput struct {
+	// What is added up.
+	Measure domain.QuestionMeasure `json:"measure"`
+	// The length of a step.
+	Interval domain.Unit `json:"interval"`
+	// What the answer is split by.
+	Split graphql.Omittable[*domain.QuestionSplit] `json:"split,omitempty"`
+	// How the answer is shown.
+	Chart domain.QuestionChart `json:"chart"`
+	// The span.
+	Span domain.QuestionSpan `json:"span"`
+	// The first day of the span DAYS, such as 2026-11-01.
+	FirstDay graphql.Omittable[*string] `json:"firstDay,omitempty"`
+	// The last day of the span DAYS, at most 4,000 days in all.
+	LastDay graphql.Omittable[*string] `json:"lastDay,omitempty"`
+	// What it is compared with.
+	Compare graphql.Omittable[*domain.QuestionComparison] `json:"compare,omitempty"`
+	// The group that it is about. At most one of groupId, tagName and physicalId is said; without any it is about the company.
+	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+	// The tag that it is about.
+	TagName graphql.Omittable[*string] `json:"tagName,omitempty"`
+	// The subscriber that it is about: ICCID, device EUI or IMEI.
+	PhysicalID graphql.Omittable[*string] `json:"physicalId,omitempty"`
+}
+
+// Names a question.
+type QuestionKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier of the question.
+	QuestionID graphql.Omittable[*string] `json:"questionId,omitempty"`
 }
 
 // Names a recipient.
@@ -1914,6 +1984,79 @@ func (e *OrderDirection) UnmarshalJSON(b []byte) error {
 }
 
 func (e OrderDirection) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What questions can be ordered by.
+type QuestionOrderField string
+
+const (
+	// The identifier of the question: a UUID.
+	QuestionOrderFieldQuestionID QuestionOrderField = "QUESTION_ID"
+	// Its name.
+	QuestionOrderFieldName QuestionOrderField = "NAME"
+	// The folder that it stands in; null for none.
+	QuestionOrderFieldFolder QuestionOrderField = "FOLDER"
+	// The e-mail address of the user who made it.
+	QuestionOrderFieldOwner QuestionOrderField = "OWNER"
+	// Whether everybody of the company sees it; else its owner alone does.
+	QuestionOrderFieldIsShared QuestionOrderField = "IS_SHARED"
+	// When it was made.
+	QuestionOrderFieldCreatedAt QuestionOrderField = "CREATED_AT"
+	// When it was last changed. The audit log has all changes.
+	QuestionOrderFieldChangedAt QuestionOrderField = "CHANGED_AT"
+)
+
+var AllQuestionOrderField = []QuestionOrderField{
+	QuestionOrderFieldQuestionID,
+	QuestionOrderFieldName,
+	QuestionOrderFieldFolder,
+	QuestionOrderFieldOwner,
+	QuestionOrderFieldIsShared,
+	QuestionOrderFieldCreatedAt,
+	QuestionOrderFieldChangedAt,
+}
+
+func (e QuestionOrderField) IsValid() bool {
+	switch e {
+	case QuestionOrderFieldQuestionID, QuestionOrderFieldName, QuestionOrderFieldFolder, QuestionOrderFieldOwner, QuestionOrderFieldIsShared, QuestionOrderFieldCreatedAt, QuestionOrderFieldChangedAt:
+		return true
+	}
+	return false
+}
+
+func (e QuestionOrderField) String() string {
+	return string(e)
+}
+
+func (e *QuestionOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = QuestionOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid QuestionOrderField", str)
+	}
+	return nil
+}
+
+func (e QuestionOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *QuestionOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e QuestionOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { bytes, count, scaleOf, short, useSystem } from '../format/units';
@@ -14,6 +14,13 @@ export interface Series {
   kind?: 'line' | 'bars' | 'dashed';
 }
 
+/** Something that happened at a time, drawn as a line across the plot. */
+export interface Mark {
+  at: number;
+  /** A custom property of the style sheet. */
+  color: string;
+}
+
 interface Props {
   /** What the plot shows, for those who cannot see it. */
   label: string;
@@ -24,21 +31,27 @@ interface Props {
   timeZone: string;
   /** The times follow no steps: values are marked, and joined across the times of others. */
   events?: boolean;
+  marks?: Mark[];
+  /** Called with the step that was clicked. */
+  onPick?: (step: number) => void;
 }
 
+const noMarks: Mark[] = [];
 const colorOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 export const palette = (i: number) => `--series-${(i % 8) + 1}`;
 
 /** Series over time, from zero, with the values under the pointer in the legend. Dragging zooms in. */
-export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZone, events = false }: Props) {
+export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZone, events = false, marks = noMarks, onPick }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot>(null);
   const [zoomed, setZoomed] = useState(false);
+  const pick = useRef(onPick);
+  pick.current = onPick;
   const theme = useTheme();
   const system = useSystem();
   useEffect(() => {
     const element = host.current!;
-    const options = optionsOf({ series, inBytes, timeZone, height, width: element.clientWidth, times, events, onZoom: setZoomed });
+    const options = optionsOf({ series, inBytes, timeZone, height, width: element.clientWidth, times, events, marks, onZoom: setZoomed, onPick: pick });
     const plot = new uPlot(options, [times, ...series.map((one) => one.values)] as uPlot.AlignedData, element);
     drawn.current = plot;
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
@@ -47,7 +60,7 @@ export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZ
       observer.disconnect();
       plot.destroy();
     };
-  }, [times, series, inBytes, height, timeZone, events, theme, system]);
+  }, [times, series, inBytes, height, timeZone, events, marks, theme, system]);
   const showAll = () => drawn.current?.setScale('x', { min: times[0]!, max: times.at(-1)! });
   return (
     <>
@@ -65,7 +78,7 @@ const canZoom = (times: number[]) => times.length > 3;
 /** Whose hours, days or months the steps are, and whether the last one with a value is over. */
 function stepsOf(times: number[], series: Series[], timeZone: string): string {
   const step = stepOf(times);
-  const noun = step < 86_000 ? 'hour' : step < 28 * 86_400 - 3_600 ? 'day' : 'month';
+  const noun = step < 86_000 ? 'hour' : step < 6 * 86_400 ? 'day' : step < 28 * 86_400 - 3_600 ? 'week' : 'month';
   const last = times.findLastIndex((_, i) => series.some(({ kind, values }) => kind !== 'dashed' && values[i] !== null));
   const end = times[last + 1] ?? (times[last] ?? 0) + step;
   return `By ${noun}, in ${timeZone}.${last >= 0 && end * 1000 > Date.now() ? ` The last ${noun} is not over yet.` : ''}`;
@@ -79,7 +92,9 @@ interface Drawing {
   width: number;
   times: number[];
   events: boolean;
+  marks: Mark[];
   onZoom: (zoomed: boolean) => void;
+  onPick: RefObject<((step: number) => void) | undefined>;
 }
 
 function optionsOf(d: Drawing): uPlot.Options {
@@ -91,7 +106,11 @@ function optionsOf(d: Drawing): uPlot.Options {
     height: d.height,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), d.timeZone),
     cursor: { y: false, points: { size: 7 }, drag: { x: canZoom(d.times), y: false } },
-    hooks: { setScale: [(plot, key) => key === 'x' && d.onZoom(isZoomed(plot, d.times))] },
+    hooks: {
+      setScale: [(plot, key) => key === 'x' && d.onZoom(isZoomed(plot, d.times))],
+      draw: [(plot) => drawMarks(plot, d.marks)],
+      ready: [(plot) => pickBy(plot, d.onPick)],
+    },
     scales: { x: { range: (_, min, max) => withRoom(min, max, d) }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [
       { ...axis, grid: { show: false }, space: 64, size: stepOf(d.times) >= 86_000 ? 28 : 44, values: (_, splits) => timeLabels(splits, d.timeZone) },
@@ -100,6 +119,34 @@ function optionsOf(d: Drawing): uPlot.Options {
     series: [{ label: 'Time', value: (_, at) => (at === null ? '' : timeLabel(at, d)) }, ...d.series.map((one, i) => seriesOptions(one, i, d, write))],
     legend: { live: true },
   };
+}
+
+function drawMarks({ ctx, bbox, valToPos, scales }: uPlot, marks: Mark[]) {
+  ctx.save();
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+  for (const { at, color } of marks) {
+    if (at < (scales.x?.min ?? 0) || at > (scales.x?.max ?? 0)) continue;
+    const x = Math.round(valToPos(at, 'x', true));
+    ctx.strokeStyle = colorOf(color);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+/** A click that drags nothing picks the step under the pointer. */
+function pickBy(plot: uPlot, onPick: Drawing['onPick']) {
+  let from = 0;
+  plot.over.addEventListener('pointerdown', ({ clientX }) => {
+    from = clientX;
+  });
+  plot.over.addEventListener('click', ({ clientX }) => {
+    const step = plot.cursor.idx;
+    if (Math.abs(clientX - from) < 4 && step !== null && step !== undefined) onPick.current?.(step);
+  });
 }
 
 const isZoomed = ({ scales: { x } }: uPlot, times: number[]) => (x?.min ?? -Infinity) > times[0]! || (x?.max ?? Infinity) < times.at(-1)!;

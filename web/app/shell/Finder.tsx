@@ -1,9 +1,13 @@
 import { useEffect, useState } from 'react';
+import { graphql } from '../graph/graphql';
+import { useAsk, useSettled } from '../graph/use';
 import { useSubscribers } from '../overview/SearchBox';
-import { type Choice, type Found, Search } from '../ui/Search';
+import { type Choice, type Found, Search, shortest } from '../ui/Search';
 import { Dialog } from './Dialog';
 import { Search as Magnifier } from './icons';
 import { placeGroups } from './places';
+import { to } from './route';
+import { useMay } from './viewer';
 
 const isMac = /mac|iphone|ipad/i.test(navigator.platform);
 
@@ -35,10 +39,18 @@ export function Finder() {
   );
 }
 
-/** The places and the subscribers that fit the text. */
+const questions = graphql('query QuestionsLike($text: String!) { company { questions(first: 5, filter: { name: { like: $text } }) { nodes { questionId name folder } } } }');
+
+/** The places, the kept questions and the subscribers that fit the text. */
 function useEverything(text: string): Found {
   const { found, problem } = useSubscribers(text);
-  return { found: found && [...placesLike(text), ...found], problem };
+  const may = useMay('VIEW_STATISTICS_OVERVIEW');
+  const settled = useSettled(text, 150);
+  const { data } = useAsk(may && settled.length >= shortest ? questions : null, { text: settled });
+  const kept = (data?.company?.questions?.nodes ?? []).map(({ questionId, name, folder }): Choice => ({
+    key: questionId, href: `/${to('usage', { question: questionId })}`, name, note: folder ? `Question in ${folder}` : 'Question',
+  }));
+  return { found: found && [...placesLike(text), ...kept, ...found], problem };
 }
 
 const placesLike = (text: string): Choice[] =>

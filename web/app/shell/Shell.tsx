@@ -46,6 +46,7 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
   operations: { title: 'Operations', place: 'Operations', view: part(() => import('../operations/Operations')) },
   newOperation: { title: 'Change by a file', place: 'Operations', view: part(() => import('../operations/NewOperation')) },
   operation: { title: 'Operation', place: 'Operations', view: part(() => import('../operations/OperationPage')) },
+  usage: { title: 'Usage', place: 'Usage', view: part(() => import('../usage/Usage')) },
   audit: { title: 'Audit', place: 'Audit', view: part(() => import('../audit/Audit')) },
   sources: { title: 'Sources', place: 'Sources', view: part(() => import('../sources/Sources')) },
   connect: { title: 'Connect', place: 'Sources', view: part(() => import('../sources/Connect')) },

@@ -12,6 +12,7 @@ export const placeGroups: { name: string; places: Place[] }[] = [
       { name: 'Subscribers', href: '/#/subscribers' },
       { name: 'Groups', href: '/#/groups' },
       { name: 'Tags', href: '/#/tags' },
+      { name: 'Usage', href: '/#/usage' },
     ],
   },
   {

@@ -25,6 +25,7 @@ const places = {
   operations: 'operations',
   newOperation: 'operations/new',
   operation: 'operations/:',
+  usage: 'usage',
   audit: 'audit',
   sources: 'sources',
   connect: 'sources/connect',

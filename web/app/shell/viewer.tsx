@@ -12,11 +12,11 @@ export interface Viewer {
   email: string;
   permissions: string[];
   isRestricted: boolean;
-  company: { name: string; externalId: string; timeZone: string; currentPeriod: Period };
+  company: { name: string; externalId: string; timeZone: string; billingDay: number; currentPeriod: Period };
 }
 
 const query = `query Viewer {
-  viewer { email permissions isRestricted company { name externalId timeZone currentPeriod { startsAt endsAt } } }
+  viewer { email permissions isRestricted company { name externalId timeZone billingDay currentPeriod { startsAt endsAt } } }
 }`;
 
 const Context = createContext<Viewer | null>(null);

@@ -11,14 +11,14 @@ import { changed } from '../shell/route';
 const known = graphql('query Known { groups(first: 100) { nodes { groupId name } pageInfo { hasNextPage } } tags(first: 100) { nodes { name } } operators(first: 100) { nodes { name code } } tariffs(first: 100) { nodes { name } } }');
 
 /** What fields can be compared with, as far as the page knows it. */
-interface Values {
+export interface Values {
   groups: ReadonlyMap<string, string>;
   /** There are groups beside those. */
   moreGroups: boolean;
   of: Record<string, string[]>;
 }
 
-function useValues(): Values {
+export function useValues(): Values {
   const { data } = useAsk(known);
   return useMemo(() => ({
     groups: new Map(data?.groups?.nodes.map(({ groupId, name }) => [String(groupId), name])),

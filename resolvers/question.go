@@ -1,0 +1,110 @@
+package resolvers
+
+import (
+	"context"
+
+	"simgraph/domain"
+	"simgraph/graph/generated/input"
+	"simgraph/graph/model"
+)
+
+func (q queryResolver) Question(ctx context.Context, by input.QuestionKey) (*domain.Question, error) {
+	return lookUp[domain.Question](ctx, q, "Question", by.ID, by.QuestionID)
+}
+
+func (c companyResolver) Questions(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.QuestionConnection, error) {
+	return companyPage(ctx, of, questionsOfCompany, domain.QuestionFields, first, after, last, before, filter, orderBy)
+}
+
+func (m mutationResolver) CreateQuestion(ctx context.Context, in input.CreateQuestionInput) (*model.CreateQuestionPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	question := domain.Question{Name: in.Name, Description: noneIfEmpty(in.Description.Value()), Folder: noneIfEmpty(in.Folder.Value()), IsShared: in.IsShared, Definition: definitionOf(in.Definition)}
+	if err := question.Check(); err != nil {
+		return nil, err
+	}
+	if err := m.mustShowSubject(ctx, scope, &question.Definition); err != nil {
+		return nil, err
+	}
+	created, err := m.Ports.Questions.Create(ctx, scope, question)
+	return &model.CreateQuestionPayload{Question: created}, err
+}
+
+func (m mutationResolver) EditQuestion(ctx context.Context, in input.EditQuestionInput) (*model.EditQuestionPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edit := domain.QuestionEdit{Name: in.Name.Value(), Description: in.Description.Value(), Folder: in.Folder.Value(), IsShared: in.IsShared.Value()}
+	if wanted := in.Definition.Value(); wanted != nil {
+		edit.Definition = new(definitionOf(wanted))
+		if err := edit.Definition.Check(); err != nil {
+			return nil, domain.Within("definition", err)
+		}
+		if err := m.mustShowSubject(ctx, scope, edit.Definition); err != nil {
+			return nil, err
+		}
+	}
+	edited, err := m.Ports.Questions.Edit(ctx, scope, in.QuestionID, edit)
+	return &model.EditQuestionPayload{Question: edited}, err
+}
+
+func (m mutationResolver) DeleteQuestion(ctx context.Context, in input.DeleteQuestionInput) (*model.DeleteQuestionPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := m.Ports.Questions.Remove(ctx, scope, in.QuestionID)
+	return &model.DeleteQuestionPayload{Question: removed}, err
+}
+
+// noneIfEmpty is the text, or nil for one that is not there or empty.
+func noneIfEmpty(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	return domain.TextOrNone(*text)
+}
+
+// definitionOf reads what a question is to ask.
+func definitionOf(in *input.QuestionDefinitionInput) domain.QuestionDefinition {
+	d := domain.QuestionDefinition{
+		Version: domain.QuestionVersion, Measure: in.Measure, Interval: in.Interval, Split: in.Split.Value(), Chart: in.Chart, Span: in.Span,
+		FirstDay: in.FirstDay.Value(), LastDay: in.LastDay.Value(), Compare: in.Compare.Value(), TagName: in.TagName.Value(), PhysicalID: in.PhysicalID.Value(),
+	}
+	if group := in.GroupID.Value(); group != nil {
+		d.GroupID = new(int64(*group))
+	}
+	return d
+}
+
+// mustShowSubject returns NotFound for a group or a subscriber that the scope does not show.
+func (g *Graph) mustShowSubject(ctx context.Context, scope domain.Scope, of *domain.QuestionDefinition) error {
+	if of.GroupID != nil {
+		if _, err := g.Ports.Groups.Find(ctx, scope, *of.GroupID); err != nil {
+			return domain.Within("definition", err)
+		}
+	}
+	if of.PhysicalID != nil {
+		if _, err := g.Ports.Subscribers.Find(ctx, scope, *of.PhysicalID, domain.Projection{}); err != nil {
+			return domain.Within("definition", err)
+		}
+	}
+	return nil
+}
+
+func (q questionResolver) ID(_ context.Context, of *domain.Question) (string, error) {
+	return globalID("Question", of.QuestionID), nil
+}
+
+func (q questionResolver) IsEditable(ctx context.Context, of *domain.Question) (bool, error) {
+	scope, err := scopeOf(ctx)
+	return of.IsEditable(scope), err
+}
+
+func (g *Graph) questionNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Questions.FindMany(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}

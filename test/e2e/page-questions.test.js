@@ -1,0 +1,301 @@
+// Questions about usage, as analysts ask them: without GraphQL, in few clicks, with the
+// numbers of the graph, over a change of clocks in two zones.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { base, enter, graph, openTab } from './browser.js';
+import { accessible, browserOf, countClicks, downloaded, pageTests } from './tab.js';
+
+const inTab = pageTests();
+const program = fileURLToPath(new URL('../../simgraph', import.meta.url));
+const run = (args, input = '') => execFileSync(program, args, { encoding: 'utf8', input, stdio: ['pipe', 'pipe', 'ignore'] }).trim();
+
+/** The answer to an operation for another user than that of the tests. */
+async function askAs(token, query, variables = {}) {
+  const response = await fetch(`${base}/graphql`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body: JSON.stringify({ query, variables }) });
+  const { data, errors } = await response.json();
+  if (errors) throw new Error(errors[0].message);
+  return data;
+}
+
+const answer = (tab) => tab.getByRole('region', { name: 'Answer' });
+const place = (definition) => `#/usage?${new URLSearchParams(definition)}`;
+
+/** What the answer shows, as lines of its file. */
+async function lines(tab) {
+  const button = tab.getByRole('button', { name: 'Download the answer as CSV' });
+  await tab.locator('button[aria-label="Download the answer as CSV"]:enabled').waitFor();
+  const { text } = await downloaded(tab, () => button.click());
+  return text.trim().split('\r\n').slice(1).map((line) => line.split(',').map((cell) => (/^-?\d+$/.test(cell) ? Number(cell) : cell)));
+}
+
+const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
+
+/** The operation that the page sends for its answer, and the answer of the graph to it. */
+async function sent(tab, act) {
+  const [response] = await Promise.all([tab.waitForResponse((one) => one.url().endsWith('/graphql') && one.request().postData()?.includes('query Usage(')), act()]);
+  return { ...response.request().postDataJSON(), of: (await response.json()).data.of };
+}
+
+/** Begins a job at the overview, and counts its clicks. */
+async function begin(tab) {
+  await enter(tab);
+  await tab.locator('.tile').first().waitFor();
+  return countClicks(tab);
+}
+
+async function openReady(tab, name) {
+  await tab.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Usage', exact: true }).click();
+  await answer(tab).locator('.figures').waitFor();
+  return sent(tab, () => tab.getByRole('link', { name, exact: true }).click());
+}
+
+inTab('usage by group by day of last month is asked, kept and shared in six clicks, and adds up to the total of the graph', async (tab) => {
+  const clicks = await begin(tab);
+  const { variables } = await openReady(tab, 'Usage by group by day, last month');
+  await answer(tab).locator('.plot canvas').waitFor();
+  await tab.getByRole('button', { name: 'Save', exact: true }).click();
+  const dialog = tab.getByRole('dialog', { name: 'Keep the question' });
+  const name = `Groups ${Date.now()}`;
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByLabel('Folder').fill('Monthly');
+  await accessible(tab, 'keeping a question');
+  await dialog.getByLabel('Share it with the company').click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await tab.getByRole('heading', { level: 1, name }).waitFor();
+  assert.ok((await clicks()) <= 6, `${await clicks()} clicks`);
+  const file = await lines(tab);
+  const { company } = await graph('query($start: DateTime!, $end: DateTime!) { company { timeZone usage(start: $start, end: $end) { totals { total } } } }', { start: variables.askedStart, end: variables.askedEnd });
+  assert.equal(sum(file.flatMap(([, ...values]) => values)), Number(company.usage.totals.total));
+  const at = (text) => new Date(text).toLocaleString('en-GB', { timeZone: company.timeZone, day: 'numeric', hour: 'numeric' });
+  assert.deepEqual([at(variables.askedStart), at(variables.askedEnd)], ['1, 00', '1, 00']);
+
+  // It is found by the search of the page, and deleted with a way back.
+  await tab.keyboard.press('ControlOrMeta+K');
+  await tab.getByRole('combobox', { name: 'Search everything' }).fill(name);
+  await tab.getByRole('option', { name: `${name} Question in Monthly` }).click();
+  await tab.getByRole('heading', { level: 1, name }).waitFor();
+  const kept = tab.getByRole('region', { name: 'Questions' });
+  await kept.getByRole('button', { name: `Delete the question ${name}` }).click();
+  await tab.getByText(`The question ${name} is deleted.`).waitFor();
+  assert.equal(await kept.getByRole('link', { name, exact: true }).count(), 0);
+  await tab.getByRole('button', { name: 'Undo' }).click();
+  await kept.getByRole('link', { name, exact: true }).waitFor();
+  const { auditLog } = await graph('{ auditLog(first: 1, filter: { action: { eq: "question.create" } }) { nodes { changes { field after } } } }');
+  assert.ok(auditLog.nodes[0].changes.some(({ field, after }) => field === 'name' && after === name));
+});
+
+inTab('which tariff is outgrown is asked in two clicks, and each tariff leads to its subscribers', async (tab) => {
+  const clicks = await begin(tab);
+  const { of } = await openReady(tab, 'Which tariff is outgrown');
+  await answer(tab).locator('.bars, .empty').first().waitFor();
+  assert.equal(await clicks(), 2);
+  const before = new Map(of.before.breakdown.map(({ value, total }) => [value, Number(total)]));
+  const risen = of.asked.breakdown.map(({ value, total }) => Number(total) - (before.get(value) ?? 0)).sort((a, b) => b - a);
+  const file = await lines(tab);
+  assert.deepEqual(file.map((line) => line.at(-1)).slice(0, risen.length), risen);
+  await answer(tab).getByText('The numbers as a table').click();
+  const [tariff] = file.find(([value]) => value !== '');
+  await answer(tab).getByRole('row').getByRole('link', { name: tariff, exact: true }).click();
+  await tab.getByRole('button', { name: `Tariff is ${tariff}`, exact: true }).waitFor();
+});
+
+inTab('roaming by country of this quarter against the last is asked in two clicks, month by month', async (tab) => {
+  const clicks = await begin(tab);
+  const { query, variables, of } = await openReady(tab, 'Roaming by country, this quarter against the last');
+  await answer(tab).locator('.figures').waitFor();
+  assert.equal(await clicks(), 2);
+  assert.match(query, /breakdown\(by: COUNTRY/);
+  const spans = Object.keys(variables).filter((key) => key.endsWith('Start')).map((key) => [variables[key], variables[key.replace(/Start$/, 'End')]].map(Date.parse));
+  assert.ok(spans.length >= 2);
+  for (const [from, to] of spans) assert.ok(to > from && to - from <= (31 * 24 + 1) * 3_600_000);
+  const asked = Object.keys(of).filter((alias) => alias.startsWith('asked'));
+  const file = await lines(tab);
+  assert.equal(sum(file.map(([, , total]) => total)), sum(asked.flatMap((alias) => of[alias].breakdown.map(({ total }) => Number(total)))));
+});
+
+inTab('nights versus days of the meters is asked in five clicks', async (tab) => {
+  const { groups } = await graph('{ groups(first: 100) { nodes { groupId name } } }');
+  const meters = groups.nodes.find(({ name }) => /meters/i.test(name));
+  const clicks = await begin(tab);
+  await openReady(tab, 'Nights versus days');
+  await tab.getByRole('button', { name: 'all that you see' }).click();
+  const form = tab.getByRole('dialog', { name: 'Choose whose usage it is' });
+  await form.getByLabel('Which').selectOption(String(meters.groupId));
+  const { of } = await sent(tab, () => form.getByRole('button', { name: 'Apply' }).click());
+  await answer(tab).locator('table.heat').waitFor();
+  assert.ok((await clicks()) + 1 <= 6); // choosing in a list is a click, too
+  await tab.getByRole('button', { name: `Group is ${meters.name}`, exact: true }).waitFor();
+  const file = await lines(tab);
+  assert.equal(file.length, 7 * 24);
+  assert.equal(sum(file.map(([, , total]) => total)), Number(of.asked.totals.total));
+});
+
+inTab('top risers of the week are asked in two clicks, and lead to their pages', async (tab) => {
+  const clicks = await begin(tab);
+  const { of } = await openReady(tab, 'Top risers of the week');
+  await answer(tab).locator('.bars, .empty').first().waitFor();
+  assert.equal(await clicks(), 2);
+  assert.equal(of.asked.topSubscribers.length > 0, true);
+  const [[physicalId, name]] = await lines(tab);
+  await answer(tab).getByText('The numbers as a table').click();
+  await answer(tab).getByRole('row').getByRole('link', { name, exact: true }).first().click();
+  await tab.waitForURL(`${base}/#/subscribers/${physicalId}`);
+});
+
+inTab('the address is the question: it is read again, Back leads to the one before, and the editor has its operation', async (tab) => {
+  await enter(tab, place({ span: 'LAST_7_DAYS', split: 'OPERATOR', chart: 'STACKED', interval: 'DAY', measure: 'TOTAL' }));
+  await answer(tab).locator('.plot canvas').waitFor();
+  const total = await answer(tab).locator('.figures strong').textContent();
+  await tab.getByLabel('Compare with').selectOption('BEFORE');
+  await tab.waitForURL(/compare=BEFORE/);
+  await answer(tab).getByText('in the span before').waitFor();
+  await tab.goBack();
+  await tab.waitForURL((url) => !url.hash.includes('compare'));
+  await answer(tab).getByText('in the span before').waitFor({ state: 'detached' });
+  await tab.reload();
+  await answer(tab).locator('.plot canvas').waitFor();
+  assert.equal(await answer(tab).locator('.figures strong').textContent(), total);
+  assert.equal(await tab.getByLabel('Split by').inputValue(), 'OPERATOR');
+  await answer(tab).getByText('The numbers as a table').click();
+  await answer(tab).locator('tbody th a').first().click();
+  await tab.waitForURL(/span=DAYS.*/);
+  assert.equal(await tab.getByRole('combobox', { name: 'By', exact: true }).inputValue(), 'HOUR');
+  await tab.getByRole('button', { name: 'Open in the editor' }).click();
+  await tab.locator('.graphiql-query-editor .view-lines').getByText('seriesBy').first().waitFor();
+});
+
+inTab('what cannot be asked, what is not there, and an error are said', async (tab) => {
+  await enter(tab, place({ span: 'LAST_YEAR', interval: 'HOUR', chart: 'LINE' }));
+  await answer(tab).getByText('Hours are shown of at most 100 days.').waitFor();
+  await tab.goto(`${base}/${place({ span: 'DAYS', chart: 'LINE' })}`);
+  await answer(tab).getByText('Choose the first and the last day.').waitFor();
+  await tab.goto(`${base}/${place({ span: 'TODAY', chart: 'NUMBER', group: '999999' })}`);
+  await answer(tab).getByText('There is no such group, or you do not see it.').waitFor();
+  await tab.goto(`${base}/${place({ span: 'DAYS', firstDay: '1999-01-01', lastDay: '1999-01-02', chart: 'LINE' })}`);
+  await answer(tab).getByText('No usage was recorded in this span').waitFor();
+  await tab.goto(`${base}/#/usage?question=none`);
+  await tab.getByText('There is no such question, or it is not shared with you.').waitFor();
+  await tab.route('**/graphql', (route) => (route.request().postData()?.includes('query Usage(')
+    ? route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify({ data: null, errors: [{ message: 'try again soon', extensions: { code: 'UNAVAILABLE' } }] }) }) : route.fallback()));
+  await tab.goto(`${base}/${place({ span: 'YESTERDAY', chart: 'NUMBER' })}`);
+  await answer(tab).getByRole('alert').getByText('try again soon').waitFor();
+  await tab.unroute('**/graphql');
+  await answer(tab).getByRole('button', { name: 'Try again' }).click();
+  await answer(tab).locator('.figures').waitFor();
+});
+
+inTab('each chart has no violations of axe, in both colours and on a phone, where the answer comes first', async (tab) => {
+  const charts = [
+    { span: 'THIS_PERIOD', compare: 'BEFORE', chart: 'BARS', interval: 'DAY' }, { span: 'LAST_30_DAYS', split: 'GROUP', chart: 'STACKED', interval: 'DAY' }, { span: 'LAST_7_DAYS', chart: 'HEAT_MAP', interval: 'HOUR' },
+    { span: 'THIS_WEEK', split: 'SUBSCRIBER', compare: 'BEFORE', chart: 'RISERS' }, { span: 'LAST_7_DAYS', split: 'OPERATOR', chart: 'TABLE', interval: 'DAY' },
+  ];
+  for (const options of [{}, { colorScheme: 'dark' }, { viewport: { width: 390, height: 844 } }]) {
+    const other = await openTab(browserOf(tab), options);
+    try {
+      for (const chart of charts) {
+        await enter(other.tab, place(chart));
+        await answer(other.tab).locator('.figures').waitFor();
+        for (const summary of await other.tab.getByText('The numbers as a table').all()) await summary.click();
+        await accessible(other.tab, `${JSON.stringify(options)} ${chart.chart}`);
+        assert.ok(await other.tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${chart.chart} is wider than the window`);
+        if (options.viewport) {
+          assert.equal(await other.tab.getByLabel('Split by').isVisible(), false);
+          assert.ok((await answer(other.tab).locator('.figures strong').boundingBox()).y < 500);
+        }
+      }
+      assert.deepEqual(other.faults, []);
+    } finally {
+      await other.close();
+    }
+  }
+});
+
+/** A company in a zone with usage of an hour each around a change of clocks, and the token of its administrator. */
+function companyIn(timeZone, name, from, hours) {
+  const lines = [
+    { type: 'company', id: name, name, billingDay: 1, timeZone }, { type: 'operator', code: '23415', name: 'Vodafone UK' }, { type: 'tariff', company: name, name: 'IoT 50', lineRental: 150, currency: 'GBP' },
+    ...[1, 2].map((id) => ({ type: 'group', company: name, id, name: `Group ${id}`, hideTariffDetails: false })),
+    { type: 'user', company: name, email: `ops@${name}.example`, permissions: ['View Statistics Overview', 'View Subscriber', "View a User's Details"], groups: [] },
+    { type: 'user', company: name, email: `two@${name}.example`, permissions: ['View Statistics Overview', 'View Subscriber'], groups: [2] },
+    ...[1, 2].map((id) => ({
+      type: 'subscriber', company: name, kind: 'cellular', physicalId: `${name}-${id}`, subscriberId: `44700000${name.length}${id}`, imsi: '', nickname: `${name} ${id}`, operatorCode: '23415', tariffName: 'IoT 50',
+      connectionDate: '2024-01-01T00:00:00Z', expiryDate: '2030-01-01T00:00:00Z', contractLength: 36, isBarred: false, isActive: true, groupId: id, subscriberType: 'physical', networkState: { isTransferring: false, isOnline: true },
+    })),
+    ...Array.from({ length: hours }, (_, i) => {
+      const at = new Date(Date.parse(from) + i * 3_600_000 + 60_000).toISOString();
+      return { type: 'usage', company: name, source: 'e2e', recordId: `r-${i}`, physicalId: `${name}-${1 + (i % 2)}`, sessionId: '', sequence: 0, startedAt: at, endedAt: at, mobileOriginated: 1000 + i, mobileTerminated: 0, protocol: 'TCP', ipAddress: '10.0.0.1' };
+    }),
+  ];
+  run(['import', '-'], lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return run(['token', '--user', `ops@${name}.example`]);
+}
+
+// The day on which the clocks are set back, in UTC hours from some before to some after it.
+for (const { timeZone, name, day, from } of [
+  { timeZone: 'Europe/Berlin', name: 'berlin', day: '2026-10-25', from: '2026-10-23T22:00:00Z' },
+  { timeZone: 'America/St_Johns', name: 'st-johns', day: '2026-11-01', from: '2026-10-31T02:00:00Z' },
+]) {
+  inTab(`a day of 25 hours in ${timeZone} adds up: its hours are its day, its day is the graph's, and no hour counts twice`, async (tab) => {
+    const token = companyIn(timeZone, `${name}-${Date.now() % 1_000_000}`, from, 80);
+    await tab.context().clearCookies();
+    await enter(tab, place({ span: 'DAYS', firstDay: day, lastDay: day, interval: 'HOUR', chart: 'LINE' }), token);
+    await answer(tab).locator('.plot canvas').waitFor();
+    await answer(tab).getByText('The numbers as a table').click();
+    const ofHours = await lines(tab);
+    assert.equal(ofHours.length, 25);
+    assert.equal(new Set(ofHours.map(([start]) => start)).size, 25);
+    const total = sum(ofHours.map(([, value]) => value));
+    const next = new Date(Date.parse(`${day}T12:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+    const before = new Date(Date.parse(`${day}T12:00:00Z`) - 86_400_000).toISOString().slice(0, 10);
+    const { variables } = await sent(tab, () => tab.goto(`${base}/${place({ span: 'DAYS', firstDay: before, lastDay: next, interval: 'DAY', chart: 'TABLE', split: 'GROUP' })}`));
+    const days = await lines(tab);
+    assert.equal(days.length, 3);
+    assert.equal(sum(days[1].slice(1)), total);
+    const { company: { usage } } = await askAs(token, 'query($start: DateTime!, $end: DateTime!) { company { usage(start: $start, end: $end) { totals { total } series(interval: DAY) { start total } } } }', { start: variables.askedStart, end: variables.askedEnd });
+    // The graph begins a day with the half hour that the span has of it.
+    assert.deepEqual(days.map(([start, ...values]) => [Date.parse(start), sum(values)]), usage.series.filter(({ total }) => total !== '0').map(({ start, total }) => [Date.parse(start), Number(total)]));
+    assert.equal(sum(days.flatMap(([, ...values]) => values)), Number(usage.totals.total));
+    // Two hours of the clock are in one field of the heat map.
+    await sent(tab, () => tab.goto(`${base}/${place({ span: 'DAYS', firstDay: day, lastDay: day, interval: 'HOUR', chart: 'HEAT_MAP' })}`));
+    await answer(tab).locator('table.heat').waitFor();
+    const week = await lines(tab);
+    assert.equal(sum(week.map(([, , value]) => value)), total);
+    assert.equal(week.filter(([, , value]) => value > 1_900).length, 1);
+    assert.deepEqual([...new Set(week.filter(([, , value]) => value > 0).map(([weekday]) => weekday))], [7]);
+    await sent(tab, () => tab.goto(`${base}/${place({ span: 'DAYS', firstDay: before, lastDay: next, interval: 'WEEK', chart: 'TABLE' })}`));
+    const weeks = await lines(tab);
+    assert.equal(weeks.length, 2);
+    assert.equal(sum(weeks.map(([, value]) => value)), Number(usage.totals.total));
+  }, { timezoneId: 'Asia/Tokyo' });
+}
+
+inTab('a shared question answers a user of groups about these groups alone, a private one and one about another group are not there', async (tab) => {
+  const name = `shared-${Date.now() % 1_000_000}`;
+  const token = companyIn('UTC', name, '2026-11-10T00:00:00Z', 24);
+  const two = run(['token', '--user', `two@${name}.example`]);
+  const definition = { span: 'DAYS', firstDay: '2026-11-10', lastDay: '2026-11-10', chart: 'NUMBER' };
+  const keep = async (input) => (await askAs(token, 'mutation($input: CreateQuestionInput!) { createQuestion(input: $input) { question { questionId } } }', { input })).createQuestion.question.questionId;
+  const shared = await keep({ name: 'Everything', isShared: true, definition });
+  const hidden = await keep({ name: 'Of the others', isShared: true, definition: { ...definition, groupId: 1 } });
+  const own = await keep({ name: 'Mine', definition });
+  const totalOf = async (of) => Number((await askAs(of, '{ company { usage(start: "2026-11-10T00:00:00Z", end: "2026-11-11T00:00:00Z") { totals { total } } } }')).company.usage.totals.total);
+  const [all, part] = [await totalOf(token), await totalOf(two)];
+  assert.ok(part > 0 && part < all);
+  await enter(tab, `#/usage?question=${shared}`, two);
+  await tab.getByRole('heading', { level: 1, name: 'Everything' }).waitFor();
+  assert.deepEqual(await lines(tab), [[part]]);
+  assert.equal(await tab.getByRole('button', { name: 'Save', exact: true }).count(), 0);
+  const kept = tab.getByRole('region', { name: 'Questions' });
+  assert.equal(await kept.getByRole('link', { name: 'Everything' }).count(), 1);
+  for (const gone of ['Of the others', 'Mine']) assert.equal(await kept.getByRole('link', { name: gone }).count(), 0);
+  for (const id of [hidden, own]) {
+    await tab.goto(`${base}/#/usage?question=${id}`);
+    await tab.getByText('There is no such question, or it is not shared with you.').waitFor();
+  }
+  await assert.rejects(askAs(two, 'mutation($input: DeleteQuestionInput!) { deleteQuestion(input: $input) { question { name } } }', { input: { questionId: shared } }));
+
+  // Both move with a bundle: the shared ones, and not the private one.
+  const bundle = run(['export', '--company', name]).split('\n').filter((line) => line.includes('"type":"question"')).map((line) => JSON.parse(line).name);
+  assert.deepEqual(bundle.sort(), ['Everything', 'Of the others']);
+});

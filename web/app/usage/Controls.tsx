@@ -1,0 +1,114 @@
+import { type FormEvent, useId, useState } from 'react';
+import { Close } from '../shell/icons';
+import { useMay } from '../shell/viewer';
+import type { Values } from '../subscribers/FilterBar';
+import { Popover } from '../ui/Popover';
+import { changedTo, charts, comparisons, type Definition, intervals, measures, ranks, spans, splits } from './question';
+
+interface Props {
+  of: Definition;
+  values: Values;
+  change: (next: Definition) => void;
+}
+
+/** What a question is made of, each a choice. */
+export function Controls({ of: d, values, change }: Props) {
+  const set = (part: Partial<Definition>) => change(changedTo(d, part));
+  const maySee = useMay('VIEW_SUBSCRIBER');
+  const known = splits.filter(([key]) => key !== 'SUBSCRIBER' || maySee);
+  return (
+    <div className="controls" role="group" aria-label="The question">
+      <Choice name="Show" words={measures} value={d.measure} set={(measure) => set({ measure })} />
+      <div className="control">
+        <span>Of</span>
+        <Subject of={d} values={values} set={set} />
+      </div>
+      <Choice name="Split by" words={known} value={d.split ?? null} none="nothing" set={(split) => set({ split })} />
+      {!ranks(d) && d.chart !== 'NUMBER' && d.chart !== 'HEAT_MAP' && <Choice name="By" words={intervals} value={d.interval} set={(interval) => set({ interval })} />}
+      <Choice name="Span" words={spans} value={d.span} set={(span) => set({ span, ...(span === 'DAYS' && lastWeekOf()) })} />
+      {d.span === 'DAYS' && (
+        <>
+          <label className="control"><span>First day</span><input type="date" value={d.firstDay ?? ''} onChange={(event) => set({ firstDay: event.target.value || null })} /></label>
+          <label className="control"><span>Last day</span><input type="date" value={d.lastDay ?? ''} onChange={(event) => set({ lastDay: event.target.value || null })} /></label>
+        </>
+      )}
+      <Choice name="Compare with" words={comparisons} value={d.compare ?? null} none="nothing" set={(compare) => set({ compare })} />
+      <Choice name="As" words={charts} value={d.chart} set={(chart) => set({ chart })} />
+    </div>
+  );
+}
+
+/** The days that From … to … begins with. */
+function lastWeekOf(): Partial<Definition> {
+  const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
+  return { firstDay: day(7), lastDay: day(1) };
+}
+
+interface ChoiceProps<K extends string> {
+  name: string;
+  words: [K, string][];
+  value: K | null;
+  none?: string;
+  set: (key: K) => void;
+}
+
+function Choice<K extends string, N extends string | undefined = undefined>({ name, words, value, none, set }: Omit<ChoiceProps<K>, 'set' | 'none'> & { none?: N; set: (key: N extends string ? K | null : K) => void }) {
+  return (
+    <label className="control">
+      <span>{name}</span>
+      <select value={value ?? ''} onChange={(event) => set((event.target.value || null) as K)}>
+        {none && <option value="">{none}</option>}
+        {words.map(([key, text]) => <option key={key} value={key}>{text}</option>)}
+      </select>
+    </label>
+  );
+}
+
+const company = { groupId: null, tagName: null, physicalId: null };
+const kinds: [string, string][] = [['groupId', 'Group'], ['tagName', 'Tag'], ['physicalId', 'Subscriber']];
+
+/** Whose usage it is: the company's without a chip. */
+function Subject({ of: d, values, set }: { of: Definition; values: Values; set: (part: Partial<Definition>) => void }) {
+  const text = d.groupId !== null ? `Group is ${values.groups.get(String(d.groupId)) ?? d.groupId}` : d.tagName !== null ? `Tag is ${d.tagName}` : d.physicalId !== null ? `Subscriber is ${d.physicalId}` : null;
+  if (!useMay('VIEW_SUBSCRIBER')) return <span className="chip">{text ?? 'all that you see'}</span>;
+  return text ? (
+    <span className="chip">
+      <Popover button={text} label="Change whose usage it is" className="bare">{(close) => <SubjectForm of={d} values={values} done={(next) => { close(); set(next); }} />}</Popover>
+      <button type="button" aria-label={`Remove the filter ${text}`} onClick={() => set(company)}><Close /></button>
+    </span>
+  ) : (
+    <Popover button="all that you see" label="Choose whose usage it is" className="add">{(close) => <SubjectForm of={d} values={values} done={(next) => { close(); set(next); }} />}</Popover>
+  );
+}
+
+function SubjectForm({ of: d, values, done }: { of: Definition; values: Values; done: (part: Partial<Definition>) => void }) {
+  const id = useId();
+  const [kind, setKind] = useState(d.physicalId !== null ? 'physicalId' : d.tagName !== null ? 'tagName' : 'groupId');
+  const [value, setValue] = useState(String(d.groupId ?? d.tagName ?? d.physicalId ?? ''));
+  const offersGroups = kind === 'groupId' && !values.moreGroups;
+  const isKnown = kind === 'groupId' ? /^[1-9]\d{0,8}$/.test(value.trim()) : value.trim() !== '';
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isKnown) done({ ...company, [kind]: kind === 'groupId' ? Number(value) : value.trim() });
+  };
+  return (
+    <form className="condition" onSubmit={submit} noValidate>
+      <label>Usage of a
+        <select autoFocus value={kind} onChange={(event) => { setKind(event.target.value); setValue(''); }}>
+          {kinds.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+        </select>
+      </label>
+      <label>{kind === 'physicalId' ? 'ICCID, device EUI or IMEI' : 'Which'}
+        {offersGroups ? (
+          <select value={value} onChange={(event) => setValue(event.target.value)}>
+            <option value="" disabled>Choose …</option>
+            {[...values.groups].map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+          </select>
+        ) : <input value={value} list={`${id}-known`} spellCheck={false} autoComplete="off" onChange={(event) => setValue(event.target.value)} />}
+        <datalist id={`${id}-known`}>{(kind === 'tagName' ? (values.of.tags ?? []) : []).map((one) => <option key={one} value={one} />)}</datalist>
+      </label>
+      <p className="hint">Usage has totals of the company, a group, a tag and a subscriber. For an operator or a tariff, split by it.</p>
+      <p className="actions"><button type="submit" className="primary" disabled={!isKnown}>Apply</button></p>
+    </form>
+  );
+}

@@ -1,0 +1,117 @@
+import { useMemo, useState } from 'react';
+import { csvOf, download, fileName } from '../chart/download';
+import { linkTo } from '../explore/share';
+import { useAsk, useDo } from '../graph/use';
+import { Empty, Failure, Panel, Waiting } from '../shell/parts';
+import { go, to } from '../shell/route';
+import { useMay, useViewer } from '../shell/viewer';
+import { useValues } from '../subscribers/FilterBar';
+import { type Answer, operationOf, resultOf } from './ask';
+import { Controls } from './Controls';
+import { Happened, marksOf, useHappened } from './Happened';
+import { History, Questions, SaveForm } from './Kept';
+import { type Kept, list, one } from './kept';
+import { type Definition, definitionOf, faultOf, inWords, paramsOf, ranks, same } from './question';
+import { linesOf } from './rows';
+import { Shown } from './Shown';
+import { spanOf } from './span';
+import '../styles/lists.css';
+import '../styles/usage.css';
+
+/** Questions about usage: each stands in the address, and can be kept. */
+export default function Usage({ params }: { params: URLSearchParams }) {
+  if (!useMay('VIEW_STATISTICS_OVERVIEW')) return <Page><Empty>You need the permission View Statistics Overview to ask about usage.</Empty></Page>;
+  return <Opened params={params} />;
+}
+
+const Page = ({ children }: { children: React.ReactNode }) => (
+  <div className="page wide">
+    <div className="heading"><h1>Usage</h1></div>
+    {children}
+  </div>
+);
+
+/** The question of the address, or the kept one that it names. */
+function Opened({ params }: { params: URLSearchParams }) {
+  const questionId = params.get('question');
+  const asked = useAsk(questionId ? one : null, { questionId: questionId ?? '' });
+  const kept = questionId ? (asked.data?.question ?? null) : null;
+  const definition = useMemo(() => (!params.has('span') && kept ? kept.definition : definitionOf(params)), [params, kept]);
+  if (questionId && !params.has('span') && !kept) {
+    return (
+      <Page>
+        {asked.problem ? <Failure problem={asked.problem} retry={asked.reload} /> : asked.data
+          ? <Empty>There is no such question, or it is not shared with you. <a href={to('usage')}>Ask another</a></Empty>
+          : <p className="loading" role="status">Reading the question …</p>}
+      </Page>
+    );
+  }
+  return <Builder definition={definition} kept={kept} />;
+}
+
+const narrow = '(max-width: 640px)';
+
+function Builder({ definition: d, kept }: { definition: Definition; kept: Kept | null }) {
+  const { company } = useViewer();
+  const { timeZone } = company;
+  const values = useValues();
+  const questions = useAsk(list);
+  const [open, setOpen] = useState(() => !matchMedia(narrow).matches);
+  const [saving, setSaving] = useState<'save' | 'new' | null>(null);
+  const fault = faultOf(d);
+  const words = inWords(d, values.groups.get(String(d.groupId)));
+  // Equal questions within an hour are equal requests.
+  const span = useMemo(() => (fault === null ? spanOf(d, company) : null), [d, company, fault]);
+  const operation = useMemo(() => (span && span.to > span.from ? operationOf(d, span, timeZone) : null), [d, span, timeZone]);
+  const asked = useAsk<Answer>(operation?.query ?? null, operation?.variables ?? {});
+  const result = useMemo(() => (asked.data && span ? resultOf(asked.data, d, span) : undefined), [asked.data, d, span]);
+  const isDrawn = !ranks(d) && ['LINE', 'STACKED', 'BARS'].includes(d.chart);
+  const { happened, isCut } = useHappened(span && isDrawn ? span : null);
+  const marks = useMemo(() => marksOf(happened), [happened]);
+  const edit = useDo(async () => {
+    const link = await linkTo({ query: operation!.query, variables: JSON.stringify(operation!.variables, null, 2) });
+    go(link.slice(link.indexOf('#')));
+  });
+  const all = (questions.data ?? questions.former)?.company?.questions ?? undefined;
+  const folders = [...new Set((all?.nodes ?? []).flatMap(({ folder }) => folder ?? []))].sort();
+  const isChanged = kept !== null && !same(kept.definition, d);
+  const change = (next: Definition) => go(to('usage', paramsOf(next, kept?.questionId ?? null)));
+  return (
+    <div className="page wide usage">
+      <div className="heading">
+        <div>
+          <h1>{kept ? kept.name : 'Usage'}</h1>
+          <p className="hint">{words}{isChanged && ' · changed, not saved'}</p>
+        </div>
+        <div className="row">
+          {kept && <History of={kept} />}
+          {kept?.isEditable && <button type="button" onClick={() => setSaving('save')}>Save</button>}
+          <button type="button" className={kept ? undefined : 'primary'} onClick={() => setSaving('new')}>{kept ? 'Save as' : 'Save'}</button>
+        </div>
+      </div>
+      <details className="question" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>Change the question</summary>
+        <Controls of={d} values={values} change={change} />
+      </details>
+      <Panel id="answer" title="Answer" aside={(
+        <div className="row">
+          <button type="button" className="quiet" disabled={!operation || edit.busy} onClick={() => void edit.run()}>Open in the editor</button>
+          <button type="button" className="quiet" disabled={!result} aria-label="Download the answer as CSV" onClick={() => result && download(fileName(kept?.name ?? words, 'csv', timeZone), 'text/csv;charset=utf-8', csvOf(linesOf(d, result, timeZone)))}>CSV</button>
+        </div>
+      )}>
+        {fault !== null ? <Empty>{fault}</Empty> : !operation ? <Empty>This span has not begun.</Empty> : (
+          <div className="answered" aria-busy={asked.loading}>
+            {asked.problem && <Failure problem={asked.problem} retry={asked.reload} />}
+            {result === null && <Empty>There is no such {d.groupId !== null ? 'group' : d.tagName !== null ? 'tag' : 'subscriber'}, or you do not see it.</Empty>}
+            {result && span && <Shown of={d} asked={span} result={result} label={words} timeZone={timeZone} marks={marks} />}
+            {result === undefined && !asked.problem && <Waiting label="Adding up usage" rows={8} />}
+          </div>
+        )}
+        {result && isDrawn && <Happened of={happened} isCut={isCut} timeZone={timeZone} />}
+      </Panel>
+      {questions.problem && <Failure problem={questions.problem} retry={questions.reload} />}
+      <Questions of={all} groups={values.groups} current={kept?.questionId ?? null} />
+      {saving && <SaveForm of={saving === 'save' ? kept : null} definition={d} folders={folders} close={() => setSaving(null)} />}
+    </div>
+  );
+}
