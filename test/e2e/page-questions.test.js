@@ -157,12 +157,41 @@ inTab('the address is the question: it is read again, Back leads to the one befo
   await answer(tab).locator('.plot canvas').waitFor();
   assert.equal(await answer(tab).locator('.figures strong').textContent(), total);
   assert.equal(await tab.getByLabel('Split by').inputValue(), 'OPERATOR');
+  // A bar leads to the same question about its day, as its row in the table does.
+  const bars = await answer(tab).locator('.u-over').boundingBox();
+  await answer(tab).locator('.u-over').click({ position: { x: bars.width / 2, y: bars.height / 2 } });
+  await tab.waitForURL(/span=DAYS/);
+  await tab.goBack();
+  await tab.waitForURL(/span=LAST_7_DAYS/);
   await answer(tab).getByText('The numbers as a table').click();
   await answer(tab).locator('tbody th a').first().click();
-  await tab.waitForURL(/span=DAYS.*/);
+  await tab.waitForURL(/span=DAYS/);
   assert.equal(await tab.getByRole('combobox', { name: 'By', exact: true }).inputValue(), 'HOUR');
   await tab.getByRole('button', { name: 'Open in the editor' }).click();
   await tab.locator('.graphiql-query-editor .view-lines').getByText('seriesBy').first().waitFor();
+});
+
+inTab('a kept question is opened, changed and saved, and what another has changed meanwhile is shown first', async (tab) => {
+  const name = `Kept ${Date.now()}`;
+  const { createQuestion: { question: { questionId } } } = await graph('mutation($input: CreateQuestionInput!) { createQuestion(input: $input) { question { questionId } } }', { input: { name, definition: { span: 'LAST_WEEK', chart: 'BARS' } } });
+  const read = async () => (await graph('query($id: String!) { question(by: { questionId: $id }) { name isShared definition { chart split span compare } } }', { id: questionId })).question;
+  await enter(tab, '#/usage');
+  await tab.getByRole('region', { name: 'Questions' }).getByRole('link', { name, exact: true }).click();
+  await tab.getByRole('heading', { level: 1, name }).waitFor();
+  await tab.getByLabel('Split by').selectOption('TARIFF');
+  await tab.getByText('changed, not saved').waitFor();
+  await tab.getByRole('button', { name: 'Save', exact: true }).click();
+  const dialog = tab.getByRole('dialog', { name: 'Save the question' });
+  await graph('mutation($input: EditQuestionInput!) { editQuestion(input: $input) { question { name } } }', { input: { questionId, name: `${name} of another` } });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('alert').getByText(`Somebody else has changed “name” from ${name} to ${name} of another.`, { exact: false }).waitFor();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await tab.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  await tab.getByText('changed, not saved').waitFor({ state: 'detached' });
+  assert.deepEqual(await read(), { name, isShared: false, definition: { chart: 'STACKED', split: 'TARIFF', span: 'LAST_WEEK', compare: null } });
+  await tab.getByRole('link', { name: 'History' }).click();
+  await tab.getByText('question.edit').first().waitFor();
+  await graph('mutation($input: DeleteQuestionInput!) { deleteQuestion(input: $input) { question { name } } }', { input: { questionId } });
 });
 
 inTab('what cannot be asked, what is not there, and an error are said', async (tab) => {

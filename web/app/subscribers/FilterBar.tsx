@@ -3,6 +3,7 @@ import { graphql } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Close } from '../shell/icons';
 import { go, toSubscribers } from '../shell/route';
+import { useMay } from '../shell/viewer';
 import { Popover } from '../ui/Popover';
 import { type Field, fieldOf, fields, type Kind, operatorsOf } from './fields';
 import { type Condition, conditionsOf, faultOf, states, withConditions, wordsOf } from './filters';
@@ -19,7 +20,7 @@ export interface Values {
 }
 
 export function useValues(): Values {
-  const { data } = useAsk(known);
+  const { data } = useAsk(useMay('VIEW_SUBSCRIBER') ? known : null);
   return useMemo(() => ({
     groups: new Map(data?.groups?.nodes.map(({ groupId, name }) => [String(groupId), name])),
     moreGroups: data?.groups?.pageInfo.hasNextPage ?? false,

@@ -1,13 +1,14 @@
 import { type FormEvent, useId, useState } from 'react';
 import { count } from '../format/units';
 import type { ResultOf } from '../graph/graphql';
-import { mutate, sendMutation, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, sendMutation, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { offerUndo, useUndo } from '../shell/undo';
 import { useMay, useViewer } from '../shell/viewer';
-import { create, edit, type Kept, type list, remove } from './kept';
+import { create, edit, type Kept, type list, one, remove } from './kept';
 import { type Definition, inWords, paramsOf } from './question';
 import { ready } from './ready';
 
@@ -79,7 +80,9 @@ export function SaveForm({ of, definition, folders, close }: FormProps) {
   const [description, setDescription] = useState(of?.description ?? '');
   const [isShared, setShared] = useState(of?.isShared ?? false);
   const mayHide = of === null || of.owner === email || !of.isShared;
+  const check = useMadeFrom(of, async () => (await readNow(one, { questionId: of!.questionId })).question);
   const save = useDo(async () => {
+    await check();
     const input = { name: name.trim(), folder: folder.trim(), description: description.trim(), isShared, definition };
     const questionId = of ? (await mutate(edit, { input: { questionId: of.questionId, ...input } })).editQuestion?.question.questionId : (await mutate(create, { input })).createQuestion?.question.questionId;
     close();
