@@ -95,7 +95,7 @@ const colorOf = (part: Part, i: number) => (part.isOthers ? '--series-past' : pa
 
 function seriesOf(d: Definition, { parts, before }: Result): Series[] {
   const series: Series[] = parts.map((part, i) => {
-    const own = { label: d.split ? part.label : 'Asked', color: colorOf(part, i) };
+    const own = { label: d.split ? part.label : 'This span', color: colorOf(part, i) };
     if (d.chart === 'LINE') return { ...own, values: part.values };
     // The bar of a part stands behind those of the parts after it.
     const drawn = part.values.map((_, step) => parts.slice(i).reduce((all, { values }) => all + (values[step] ?? 0), 0));
@@ -160,7 +160,7 @@ function Values({ of: d, result: { parts, before }, label, write }: ChartProps) 
   return (
     <div className="table-scroll tall" role="region" aria-label={label} tabIndex={0}>
       <table>
-        <thead><tr><th scope="col">{capital(nameOf(splits, d.split ?? null))}</th><th scope="col" className="number">Asked</th>{before && <><th scope="col" className="number">Before</th><th scope="col" className="number">Change</th></>}</tr></thead>
+        <thead><tr><th scope="col">{capital(nameOf(splits, d.split ?? null))}</th><th scope="col" className="number">This span</th>{before && <><th scope="col" className="number">Before</th><th scope="col" className="number">Change</th></>}</tr></thead>
         <tbody>
           {parts.map((part) => (
             <tr key={part.key}>
@@ -185,7 +185,7 @@ function Steps({ of: d, asked, result, label, timeZone, write }: ChartProps) {
     <>
       <div className="table-scroll tall" role="region" aria-label={label} tabIndex={0}>
         <table>
-          <thead><tr><th scope="col">Begins ({timeZone})</th>{parts.map((part) => <th key={part.key} scope="col" className="number">{d.split ? <Name of={d} part={part} /> : 'Asked'}</th>)}{before && <th scope="col" className="number">Before</th>}</tr></thead>
+          <thead><tr><th scope="col">Begins ({timeZone})</th>{parts.map((part) => <th key={part.key} scope="col" className="number">{d.split ? <Name of={d} part={part} /> : 'This span'}</th>)}{before && <th scope="col" className="number">Before</th>}</tr></thead>
           <tbody>
             {rows.map((at, i) => {
               const href = stepAt(d, asked, result, i, timeZone);
