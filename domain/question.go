@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"simgraph/domain/ascii"
 	"simgraph/domain/query"
 )
 
@@ -262,9 +263,9 @@ func (d *QuestionDefinition) checkSplit() error {
 	by := Dimension(*d.Split)
 	switch {
 	case d.Measure == MeasureSessions && !by.CountsSessions():
-		return Invalid("split", "it is not known which sessions belong to which %s: ask for bytes, or for another split", strings.ToLower(string(by)))
+		return Invalid("split", "it is not known which sessions belong to which %s: ask for bytes, or for another split", ascii.Lower(string(by)))
 	case (by == BySource || by == ByCountry) && d.days() > maxLedgerDays:
-		return Invalid("span", "usage by %s is read record by record: the span has at most %d days", strings.ToLower(string(by)), maxLedgerDays)
+		return Invalid("span", "usage by %s is read record by record: the span has at most %d days", ascii.Lower(string(by)), maxLedgerDays)
 	case *d.Split == SplitSubscriber && d.PhysicalID != nil:
 		return Invalid("split", "the usage of one subscriber is not split by subscriber")
 	case *d.Split == SplitSubscriber && !d.ranks() && d.Chart != ChartTable:

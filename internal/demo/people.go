@@ -21,6 +21,26 @@ func people(o Options) []*domain.UserImport {
 	}
 }
 
+// questions are what the analyst has shared about usage.
+func questions(o Options) iter.Seq[bundle.Item] {
+	group := int64(partners)
+	asked := []domain.Question{
+		{QuestionID: "01900000-0000-7000-8000-00000000000a", Name: "Partner by day, this month", Definition: domain.QuestionDefinition{
+			Interval: domain.Daily, Chart: domain.ChartBars, Span: domain.SpanThisMonth, Compare: new(domain.CompareBefore), GroupID: &group,
+		}},
+		{QuestionID: "01900000-0000-7000-8000-00000000000b", Name: "Tariffs by week, this quarter", Definition: domain.QuestionDefinition{
+			Interval: domain.Weekly, Split: new(domain.SplitTariff), Chart: domain.ChartStacked, Span: domain.SpanThisQuarter,
+		}},
+	}
+	items := make([]bundle.Item, len(asked))
+	for i, q := range asked {
+		q.Folder, q.Owner, q.IsShared = new("Reviews"), "analyst@"+o.Company+".example", true
+		q.Definition.Version, q.Definition.Measure = domain.QuestionVersion, domain.MeasureTotal
+		items[i] = bundle.Item{Type: bundle.Question, Company: o.Company, Value: &q}
+	}
+	return slices.Values(items)
+}
+
 // Devices of the mix with an alert of their own. The runaway is a van that
 // uploads without pause on some days.
 const (
