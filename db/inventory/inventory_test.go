@@ -370,6 +370,29 @@ func TestUsersChangeOnlyWhatTheyHave(t *testing.T) {
 	f.wants(err, domain.KindForbidden, "a new user with more rights")
 }
 
+// What a user has shared is the company's; what was private goes with the user.
+func TestPrivateQuestionsGoWithTheirUser(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	caller := &domain.Caller{Email: boss, Permissions: domain.AllPermissions(), Scope: f.scope}
+	analyst, err := f.store.CreateUser(t.Context(), caller, domain.User{Email: "analyst@acme.example"})
+	f.try(err)
+	questions, by := db.NewQuestions(f.pool, clock), f.scope.By(&domain.Actor{UserID: analyst.UserID, Name: analyst.Email})
+	for name, isShared := range map[string]bool{"private": false, "shared": true} {
+		_, err := questions.Create(t.Context(), by, domain.Question{Name: name, IsShared: isShared, Definition: domain.QuestionDefinition{
+			Version: domain.QuestionVersion, Measure: domain.MeasureTotal, Interval: domain.Daily, Chart: domain.ChartLine, Span: domain.SpanToday,
+		}})
+		f.try(err)
+	}
+	_, err = f.store.RemoveUser(t.Context(), caller, analyst.Email)
+	f.try(err)
+	left, err := pg.SelectValues[string](t.Context(), f.pool, `SELECT name FROM questions WHERE company_id = $1`, f.scope.Company)
+	f.try(err)
+	if !slices.Equal(left, []string{"shared"}) {
+		t.Errorf("left are %q", left)
+	}
+}
+
 // The rights of a caller that were read before a change of the account do not undo it.
 func TestADemotedUserChangesNoUsers(t *testing.T) {
 	t.Parallel()
