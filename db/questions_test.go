@@ -106,7 +106,9 @@ func TestAUserKeepsABoundedNumberOfQuestionsHoweverManyAreMadeAtOnce(t *testing.
 	questions := db.NewQuestions(pool, time.Now).Keeping(3)
 	var makers sync.WaitGroup
 	for i := range 8 {
-		makers.Go(func() { _, _ = questions.Create(t.Context(), fleettest.All.By(asker), askedAbout(fmt.Sprint(i), 0, false)) })
+		makers.Go(func() {
+			_, _ = questions.Create(t.Context(), fleettest.All.By(asker), askedAbout(fmt.Sprint(i), 0, false))
+		})
 	}
 	makers.Wait()
 	if n := fleettest.Must[int](t)(questions.Count(t.Context(), fleettest.All.By(asker), domain.Listing{})); n != 3 {

@@ -54,8 +54,8 @@ var unknown = map[string][][2]string{
 		{silencing + `scope: {all: true}, times: {weekly: [` + monday + `, {weekday: MONDAY, from: "24:00", until: "01:00"}]}`, "times.weekly[1].from"},
 		{silencing + `scope: {all: true}, times: {weekly: [` + monday + `, ` + monday + `]}`, "times.weekly[1]"},
 	},
-	"editSilence":      {{`silenceId: 999`, "silenceId"}, {`silenceId: 999, times: {weekly: [{weekday: MONDAY, from: "01:00", until: "1"}]}`, "times.weekly[0].until"}},
-	"endSilence":       {{`silenceId: 999`, "silenceId"}},
+	"editSilence": {{`silenceId: 999`, "silenceId"}, {`silenceId: 999, times: {weekly: [{weekday: MONDAY, from: "01:00", until: "1"}]}`, "times.weekly[0].until"}},
+	"endSilence":  {{`silenceId: 999`, "silenceId"}},
 	"createQuestion": {
 		{`name: " ", definition: {span: TODAY}`, "name"}, {`name: "x", folder: " ", definition: {span: TODAY}`, "folder"}, {`name: "x", definition: {span: DAYS}`, "definition.firstDay"},
 		{`name: "x", definition: {span: TODAY, groupId: 999}`, "definition.groupId"}, {`name: "x", definition: {span: TODAY, physicalId: "nobody"}`, "definition.physicalId"},
