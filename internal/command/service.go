@@ -49,6 +49,7 @@ import (
 	login "simgraph/internal/signin"
 	"simgraph/internal/upstream"
 	sending "simgraph/internal/webhook"
+	"simgraph/mcp"
 	"simgraph/resolvers"
 	"simgraph/rest"
 )
@@ -233,6 +234,16 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		return err
 	}
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
+	tools, err := mcp.New(mcp.Config{
+		Challenge: challenge, Schema: schema.Schema(), Prepare: func(document string) (mcp.Run, error) {
+			run, err := v.prepare(document)
+			return mcp.Run(run), err
+		},
+		Authenticate: gate.Admit, RequestID: transport.RequestID, Version: BuildVersion(), Log: v.log,
+	})
+	if err != nil {
+		return err
+	}
 	oauth := access.NewOAuth(v.access, v.log)
 	if v.machines != nil {
 		oauth.Assertion = v.machines.Exchange
@@ -246,6 +257,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		Graph: httpd.Graph(gate, v.engine, challenge, v.log), OAuth: oauth, Health: health, REST: paths,
 		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), httpd.Pages(metadata), []httpd.Route{
 			{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams},
+			{Path: mcp.Path, Name: "mcp", Endpoint: tools},
 			{Path: changes.Path, Name: "operations", Endpoint: uploads},
 			{Path: intake.Prefix, Name: "sources", Below: true, Endpoint: intake.NewHandler(v.intake, v.log)},
 		}),

@@ -1,0 +1,108 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"simgraph/domain"
+	"simgraph/graph/engine/transport"
+	"simgraph/graph/generated"
+	"simgraph/internal/fatal"
+	"simgraph/internal/problem"
+	"simgraph/mcp"
+)
+
+// caller admits requests as a caller with those permissions.
+func caller(permissions ...domain.Permission) func(*http.Request) (context.Context, error) {
+	return func(r *http.Request) (context.Context, error) {
+		return domain.WithCaller(r.Context(), &domain.Caller{Permissions: permissions}), nil
+	}
+}
+
+// connect returns a client of the tools.
+func connect(t *testing.T, authenticate func(*http.Request) (context.Context, error)) *sdk.ClientSession {
+	t.Helper()
+	schema := generated.NewExecutableSchema(generated.Config{})
+	engine := transport.New(schema, transport.Config{})
+	t.Cleanup(engine.Close)
+	handler, err := mcp.New(mcp.Config{
+		Schema: schema.Schema(), Authenticate: authenticate, RequestID: transport.RequestID, Challenge: problem.Challenge{}, Version: "test",
+		Prepare: func(document string) (mcp.Run, error) {
+			prepared, err := engine.Prepare(document)
+			return func(ctx context.Context, variables map[string]any) *graphql.Response {
+				return engine.Do(ctx, prepared, variables)
+			}, err
+		},
+	})
+	fatal.If(t, err)
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: server.URL, DisableStandaloneSSE: true}, nil)
+	fatal.If(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func list(t *testing.T, session *sdk.ClientSession) []*sdk.Tool {
+	t.Helper()
+	listed, err := session.ListTools(t.Context(), nil)
+	fatal.If(t, err)
+	return listed.Tools
+}
+
+func TestToolsFitTheContextOfAModel(t *testing.T) {
+	t.Parallel()
+	tools := list(t, connect(t, caller(domain.AllPermissions()...)))
+	if len(tools) == 0 || len(tools) > 25 {
+		t.Errorf("%d tools are listed", len(tools))
+	}
+	for _, tool := range tools {
+		if n := len(tool.Description); n == 0 || n >= 400 {
+			t.Errorf("the description of %s has %d bytes", tool.Name, n)
+		}
+		if a := tool.Annotations; !a.ReadOnlyHint || !a.IdempotentHint || *a.DestructiveHint || *a.OpenWorldHint {
+			t.Errorf("%s is annotated %+v", tool.Name, a)
+		}
+		input, err := json.Marshal(tool.InputSchema)
+		fatal.If(t, err)
+		if len(input) > 8<<10 || !strings.Contains(string(input), `"additionalProperties":false`) {
+			t.Errorf("the input schema of %s has %d bytes: %s", tool.Name, len(input), input)
+		}
+	}
+}
+
+func TestToolsWithoutTheirPermissionAreNotListed(t *testing.T) {
+	t.Parallel()
+	if tools := list(t, connect(t, caller())); len(tools) > 0 {
+		t.Errorf("%d tools are listed without any permission", len(tools))
+	}
+	session := connect(t, caller(domain.ViewSubscriber))
+	for _, tool := range list(t, session) {
+		if tool.Name == "list_alerts" {
+			t.Error("list_alerts is listed to a caller without its permission")
+		}
+	}
+	if result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_alerts"}); err == nil {
+		t.Errorf("a tool that is not listed answers %v", result)
+	}
+}
+
+func TestUnknownArgumentsAreRefused(t *testing.T) {
+	t.Parallel()
+	session := connect(t, caller(domain.AllPermissions()...))
+	for _, arguments := range []any{map[string]any{"query": "{ company { name } }"}, map[string]any{"first": "all"}, map[string]any{"tags": map[string]any{"no": 1}}} {
+		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "find_subscribers", Arguments: arguments})
+		if err != nil || !result.IsError {
+			t.Errorf("%v is answered %+v, %v", arguments, result, err)
+		}
+	}
+}

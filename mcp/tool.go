@@ -1,0 +1,107 @@
+package mcp
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+
+	"simgraph/domain"
+)
+
+//go:embed operations/*.graphql
+var documents embed.FS
+
+// tool is a stored operation, ready to be listed and called.
+type tool struct {
+	listed *sdk.Tool
+	run    Run
+	// permissions are those of all the fields that the operation selects.
+	permissions []domain.Permission
+}
+
+// compile reads the operations that ship.
+func compile(cfg Config) ([]*tool, error) {
+	names, err := fs.Glob(documents, "operations/*.graphql")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*tool, len(names))
+	for i, name := range names {
+		text, err := fs.ReadFile(documents, name)
+		if err != nil {
+			return nil, err
+		}
+		if all[i], err = newTool(cfg, strings.TrimSuffix(path.Base(name), ".graphql"), string(text)); err != nil {
+			return nil, fmt.Errorf("mcp: %s: %w", name, err)
+		}
+	}
+	return all, nil
+}
+
+// newTool reads a document with one operation, which must be a query: nothing changes from
+// the word of a model.
+func newTool(cfg Config, name, text string) (*tool, error) {
+	doc, err := parser.ParseQuery(&ast.Source{Name: name, Input: text})
+	if err != nil {
+		return nil, err
+	}
+	if errs := validator.ValidateWithRules(cfg.Schema, doc, nil); len(errs) > 0 {
+		return nil, errs
+	}
+	operation := doc.Operations[0]
+	if operation.Operation != ast.Query {
+		return nil, fmt.Errorf("a tool is a query, not a %s", operation.Operation)
+	}
+	t := &tool{}
+	if t.run, err = cfg.Prepare(text); err != nil {
+		return nil, err
+	}
+	t.require(operation.SelectionSet)
+	closed := false
+	t.listed = &sdk.Tool{
+		Name: name, Description: operation.Description,
+		InputSchema: inputSchema(cfg.Schema, operation), OutputSchema: outputSchema(cfg.Schema, operation),
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &closed, OpenWorldHint: &closed},
+	}
+	return t, nil
+}
+
+// require gathers what the fields need.
+func (t *tool) require(set ast.SelectionSet) {
+	for _, field := range fieldsOf(set) {
+		if directive := field.Definition.Directives.ForName("requires"); directive != nil {
+			t.needs(directive.Arguments.ForName("permissions"))
+		}
+		t.require(field.SelectionSet)
+	}
+}
+
+func (t *tool) needs(permissions *ast.Argument) {
+	if permissions == nil {
+		return
+	}
+	for _, child := range permissions.Value.Children {
+		if permission := domain.Permission(child.Value.Raw); !slices.Contains(t.permissions, permission) {
+			t.permissions = append(t.permissions, permission)
+		}
+	}
+}
+
+// fieldsOf are the fields of a selection; tools have no fragments.
+func fieldsOf(set ast.SelectionSet) []*ast.Field {
+	fields := make([]*ast.Field, 0, len(set))
+	for _, selection := range set {
+		if field, is := selection.(*ast.Field); is {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
