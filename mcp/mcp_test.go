@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -27,20 +28,24 @@ func caller(permissions ...domain.Permission) func(*http.Request) (context.Conte
 	}
 }
 
-// connect returns a client of the tools.
+// connect returns a client of the tools on the engine of the graph.
 func connect(t *testing.T, authenticate func(*http.Request) (context.Context, error)) *sdk.ClientSession {
 	t.Helper()
-	schema := generated.NewExecutableSchema(generated.Config{})
-	engine := transport.New(schema, transport.Config{})
+	engine := transport.New(generated.NewExecutableSchema(generated.Config{}), transport.Config{})
 	t.Cleanup(engine.Close)
+	return connectTo(t, authenticate, func(document string) (mcp.Run, error) {
+		prepared, err := engine.Prepare(document)
+		return func(ctx context.Context, variables map[string]any) *graphql.Response {
+			return engine.Do(ctx, prepared, variables)
+		}, err
+	})
+}
+
+func connectTo(t *testing.T, authenticate func(*http.Request) (context.Context, error), prepare func(string) (mcp.Run, error)) *sdk.ClientSession {
+	t.Helper()
 	handler, err := mcp.New(mcp.Config{
-		Schema: schema.Schema(), Authenticate: authenticate, RequestID: transport.RequestID, Challenge: problem.Challenge{}, Version: "test",
-		Prepare: func(document string) (mcp.Run, error) {
-			prepared, err := engine.Prepare(document)
-			return func(ctx context.Context, variables map[string]any) *graphql.Response {
-				return engine.Do(ctx, prepared, variables)
-			}, err
-		},
+		Schema: generated.NewExecutableSchema(generated.Config{}).Schema(), Authenticate: authenticate, RequestID: transport.RequestID,
+		Challenge: problem.Challenge{}, Version: "test", Prepare: prepare,
 	})
 	fatal.If(t, err)
 	server := httptest.NewServer(handler)
@@ -50,6 +55,47 @@ func connect(t *testing.T, authenticate func(*http.Request) (context.Context, er
 	fatal.If(t, err)
 	t.Cleanup(func() { _ = session.Close() })
 	return session
+}
+
+// A client that gives up ends the query that runs for it.
+func TestACancelledCallEndsItsQuery(t *testing.T) {
+	t.Parallel()
+	began, ended := make(chan struct{}), make(chan struct{})
+	session := connectTo(t, caller(domain.AllPermissions()...), func(string) (mcp.Run, error) {
+		return func(ctx context.Context, _ map[string]any) *graphql.Response {
+			close(began)
+			<-ctx.Done()
+			close(ended)
+			return &graphql.Response{Data: []byte("null")}
+		}, nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-began
+		cancel()
+	}()
+	if result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "list_tags"}); err == nil {
+		t.Errorf("a cancelled call is answered %v", result)
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("the query goes on")
+	}
+}
+
+// A result that would fill the context of a model is refused.
+func TestResultsAreBounded(t *testing.T) {
+	t.Parallel()
+	session := connectTo(t, caller(domain.AllPermissions()...), func(string) (mcp.Run, error) {
+		return func(context.Context, map[string]any) *graphql.Response {
+			return &graphql.Response{Data: []byte(`{"a":"` + strings.Repeat("x", 20_000) + `"}`)}
+		}, nil
+	})
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_tags"})
+	if err != nil || !result.IsError || !strings.Contains(result.Content[0].(*sdk.TextContent).Text, "ask for less") {
+		t.Errorf("a large result is answered %v, %v", result, err)
+	}
 }
 
 func list(t *testing.T, session *sdk.ClientSession) []*sdk.Tool {
