@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { send } from './client';
 import type { ResultOf, VariablesOf } from './graphql';
 import { Problem, problemOf } from './problem';
-import { answers, cancelFirstReads } from './use';
+import { answers, refresh } from './use';
 
 /** What is read of a connection. */
 export interface Connection<T> {
@@ -109,7 +109,11 @@ export function useList<D, T>(query: D | null, variables: Others<D>, of: (data: 
     more: full ? undefined : next !== null ? () => setCursors([...cursors, next]) : tail?.error && !tail.data ? () => void tail.refetch() : undefined,
     beyond: full && next !== null ? { after: next, from: start.from + rows.length } : undefined,
     look,
-    reload: () => void cancelFirstReads([query, variables]).then(() => pages.forEach(({ error, refetch }, i) => (error || isWanted(i)) && void refetch())),
+    reload: () => {
+      void refresh([query, variables]);
+      // A page out of view that failed is shown as the list's failure.
+      pages.forEach(({ error, refetch }, i) => error && !isWanted(i) && void refetch());
+    },
   };
 }
 

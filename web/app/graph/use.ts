@@ -24,17 +24,24 @@ watch(() => {
   session = sessionId();
 });
 
-/** Ends first reads that are under way: another read would wait for their answers, which may be old. */
-export const cancelFirstReads = (queryKey?: unknown[]) =>
-  answers.cancelQueries({ queryKey, predicate: ({ state }) => state.fetchStatus === 'fetching' && state.data === undefined });
+/** Ends reads that are under way: they may answer from before a change, and another read would wait for a first one. */
+const dropReads = (queryKey?: unknown[]) => answers.cancelQueries({ queryKey, predicate: ({ state }) => state.fetchStatus === 'fetching' });
 
 /**
- * Reads everything again that is shown, such as after a change; of lists, the pages in
- * view. A first read that is under way may answer from before the change: it is sent anew.
+ * Reads again what is shown of the key, or everything, such as after a change; of lists, the
+ * pages in view. What is not in view is read again when it is shown.
  */
-export async function refresh() {
-  await cancelFirstReads();
-  await answers.invalidateQueries();
+export async function refresh(queryKey?: unknown[]) {
+  await dropReads(queryKey);
+  await answers.invalidateQueries({ queryKey });
+}
+
+/** Writes what an event reports into the answer of the key. A read of it that is under way may be older, and is sent anew. */
+export function amend<T>(queryKey: unknown[], change: (answer: T) => T) {
+  const isReading = answers.isFetching({ queryKey }) > 0;
+  void dropReads(queryKey);
+  answers.setQueryData<T>(queryKey, (before) => before && change(before));
+  if (isReading) void answers.invalidateQueries({ queryKey });
 }
 
 onRecovery(() => void refresh());
@@ -53,7 +60,7 @@ export interface Asked<T> {
 export function useAsk<D>(query: D | null, variables?: VariablesOf<D>): Asked<ResultOf<D>>;
 export function useAsk<T>(query: string | null, variables?: Record<string, unknown>): Asked<T>;
 export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> {
-  const { data, error, isFetching, isPlaceholderData, refetch } = useQuery(
+  const { data, error, isFetching, isPlaceholderData } = useQuery(
     {
       queryKey: [query, variables],
       enabled: query !== null,
@@ -67,10 +74,7 @@ export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> 
   );
   const key = useRef<unknown[]>([]);
   key.current = [query, variables];
-  const reload = useCallback(() => {
-    // Unlike mounting, refetch does not look at enabled.
-    if (key.current[0] !== null) void cancelFirstReads(key.current).then(() => refetch());
-  }, [refetch]);
+  const reload = useCallback(() => void refresh(key.current), []);
   return {
     data: isPlaceholderData || error ? undefined : data?.data,
     former: isPlaceholderData ? data?.data : undefined,

@@ -1,6 +1,6 @@
 import { graphql } from '../graph/graphql';
 import { useLive } from '../graph/live';
-import { answers, refresh, useAsk } from '../graph/use';
+import { amend, refresh, useAsk } from '../graph/use';
 import { runs } from './words';
 
 const query = graphql(`
@@ -24,7 +24,7 @@ export function useOperation(id: string | null) {
     connected: asked.reload,
     next: ({ operationChanged: now }) => {
       if (!now) return;
-      answers.setQueryData([query, variables], (before: object | undefined) => before && { ...before, data: { operation: now } });
+      amend<object>([query, variables], (before) => ({ ...before, data: { operation: now } }));
       if (!runs(now.state)) void refresh();
     },
   });

@@ -1,0 +1,131 @@
+import { act, createElement } from 'react';
+import { createRoot } from 'react-dom/client';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type List, pageLength, useList } from './list';
+import { amend, answers, type Asked, mutate, refresh, useAsk } from './use';
+
+interface Request {
+  query: string;
+  variables: { after?: string | null };
+  answer: (data: unknown) => Promise<void>;
+}
+
+// Requests wait until the test answers them, in any order.
+let requests: Request[];
+let unmount: () => void;
+
+beforeEach(() => {
+  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
+  requests = [];
+  vi.stubGlobal('fetch', (_: string, { body, signal }: { body: string; signal?: AbortSignal }) =>
+    new Promise<Response>((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      requests.push({ ...JSON.parse(body), answer: (data) => settled(() => resolve(new Response(JSON.stringify({ data })))) });
+    }));
+});
+
+afterEach(() => {
+  unmount();
+  answers.clear();
+  vi.unstubAllGlobals();
+});
+
+const settled = (change: () => unknown) =>
+  act(async () => {
+    change();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+
+/** Runs a hook in a component, and answers with what it returned last. */
+async function hold<T>(hook: () => T): Promise<() => T> {
+  let last: T;
+  const root = createRoot(document.createElement('div'));
+  const Holder = () => {
+    last = hook();
+    return null;
+  };
+  unmount = () => act(() => root.unmount());
+  await settled(() => root.render(createElement(Holder)));
+  return () => last;
+}
+
+const question = 'query Operation { state }';
+type State = { state: string };
+
+const changes: Record<string, (asked: Asked<State>) => unknown> = {
+  refresh: () => refresh(),
+  reload: ({ reload }) => reload(),
+};
+
+for (const [name, change] of Object.entries(changes)) {
+  test(`a first answer from before ${name} is dropped, and asked again`, async () => {
+    const asked = await hold(() => useAsk<State>(question));
+    await settled(() => change(asked()));
+    expect(requests).toHaveLength(2);
+    await requests[0]!.answer({ state: 'PENDING' });
+    expect(asked().data).toBeUndefined();
+    await requests[1]!.answer({ state: 'DONE' });
+    expect(asked().data).toEqual({ state: 'DONE' });
+  });
+
+  test(`a later answer from before ${name} does not replace the one after it`, async () => {
+    const asked = await hold(() => useAsk<State>(question));
+    await requests[0]!.answer({ state: 'PENDING' });
+    await settled(() => change(asked()));
+    await settled(() => change(asked()));
+    await requests[2]!.answer({ state: 'DONE' });
+    await requests[1]!.answer({ state: 'RUNNING' });
+    expect(asked().data).toEqual({ state: 'DONE' });
+  });
+}
+
+test('what was read while a mutation ran is read again after it', async () => {
+  const asked = await hold(() => useAsk<State>(question));
+  void mutate('mutation Cancel { cancel }' as never, {} as never);
+  await requests[1]!.answer({ cancel: true });
+  await requests[0]!.answer({ state: 'PENDING' });
+  await requests[2]!.answer({ state: 'DONE' });
+  expect(asked().data).toEqual({ state: 'DONE' });
+});
+
+test('an answer from before an event does not replace what the event reported', async () => {
+  const asked = await hold(() => useAsk<State>(question));
+  await requests[0]!.answer({ state: 'PENDING' });
+  await settled(() => asked().reload());
+  await settled(() => amend<{ data: State }>([question, {}], (before) => ({ ...before, data: { state: 'DONE' } })));
+  await requests[1]!.answer({ state: 'RUNNING' });
+  expect(asked().data).toEqual({ state: 'DONE' });
+  await requests[2]!.answer({ state: 'ENDED' });
+  expect(asked().data).toEqual({ state: 'ENDED' });
+});
+
+const results = 'query Results { results { nodes } }';
+const pageOf = (state: string, endCursor: string | null) => ({ results: { nodes: Array.from({ length: pageLength }, () => state), pageInfo: { endCursor, hasNextPage: endCursor !== null } } });
+
+test('a page out of view is read again when it comes into view after a change, also where an answer was under way', async () => {
+  const list = await hold<List<string>>(() => useList<string, string>(results, {} as never, (data) => (data as unknown as ReturnType<typeof pageOf>).results));
+  await requests[0]!.answer(pageOf('PENDING', 'a'));
+  await settled(() => list().more!());
+  await requests[1]!.answer(pageOf('PENDING', null));
+  expect(list().rows).toHaveLength(2 * pageLength);
+  await settled(() => list().look(pageLength, pageLength + 9));
+  await settled(() => list().reload());
+  const second = requests.findLast(({ variables }) => variables.after === 'a')!;
+  await settled(() => list().look(0, 9));
+  await settled(() => list().reload());
+  await second.answer(pageOf('PENDING', null));
+  const first = requests.findLast(({ variables }) => variables.after === null)!;
+  await first.answer(pageOf('DONE', 'a'));
+  const asked = requests.length;
+  await settled(() => list().look(pageLength, pageLength + 9));
+  expect(requests.slice(asked).map(({ variables }) => variables.after)).toEqual(['a']);
+  await requests.at(-1)!.answer(pageOf('DONE', null));
+  expect(new Set(list().rows)).toEqual(new Set(['DONE']));
+});
+
+test('answers are changed and read again only here, where older ones under way are dropped', () => {
+  const sources = import.meta.glob<string>(['../**/*.ts', '../**/*.tsx', '!./**'], { query: '?raw', import: 'default', eager: true });
+  const past = Object.entries(sources).filter(([, source]) => /\b(setQueryData|invalidateQueries|refetchQueries|cancelQueries|refetch)\b/.test(source));
+  expect(past.map(([file]) => file)).toEqual([]);
+  expect(Object.keys(sources).length).toBeGreaterThan(100);
+});
