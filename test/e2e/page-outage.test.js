@@ -132,6 +132,18 @@ inTab('a part of another release is recognised, and its page can be loaded', asy
   await tab.getByRole('heading', { level: 1, name: 'Groups' }).waitFor();
 }, { expected: [...unreachable, /404/, /another release/] });
 
+inTab('a part that could not be loaded is loaded by "Try again", and the document stays', async (tab) => {
+  await open(tab, '#/');
+  await tab.evaluate(() => { window.isFirst = true; });
+  await tab.route(/assets\/Groups-.*js/, (route) => route.fulfill({ status: 503, body: '' }));
+  await tab.getByRole('link', { name: 'Groups', exact: true }).click();
+  await tab.getByText('This part of the page could not be loaded.').waitFor();
+  await tab.unrouteAll();
+  await tab.getByRole('button', { name: 'Try again' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Groups' }).waitFor();
+  assert.ok(await tab.evaluate(() => window.isFirst), 'the document was loaded again');
+}, { expected: [...unreachable, /503/, /could not be loaded/] });
+
 inTab('an answer from before a change is not shown after it', async (tab) => {
   const { subscribers: { nodes: [{ physicalId }] } } = await graph('{ subscribers(first: 1, filter: {isBarred: {eq: false}}) { nodes { physicalId } } }');
   const counts = [];

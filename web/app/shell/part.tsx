@@ -32,20 +32,11 @@ export function part<P extends object>(load: () => Promise<{ default: (props: P)
 async function whyMissing(): Promise<Problem> {
   try {
     if (await isReplaced()) return new Problem('NEW_RELEASE', 'The server runs another release than this page.');
-    reloadOnce();
     return new Problem('UNREACHABLE', 'This part of the page could not be loaded.');
   } catch {
     noteUnreachable();
     return new Problem('UNREACHABLE', 'The server cannot be reached.');
   }
-}
-
-/** Loads the document again, at most once a minute: a browser may keep that an import failed. */
-function reloadOnce() {
-  const last = Number(sessionStorage.getItem('reloaded') ?? 0);
-  if (Date.now() - last < 60_000) return;
-  sessionStorage.setItem('reloaded', String(Date.now()));
-  window.location.reload();
 }
 
 /** Reports whether the server has another release of the page. Throws where it cannot be reached. */
