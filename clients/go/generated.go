@@ -2723,6 +2723,8 @@ const (
 	UsageIntervalHour UsageInterval = "HOUR"
 	// Days of the time zone.
 	UsageIntervalDay UsageInterval = "DAY"
+	// Weeks of the time zone, from Monday on.
+	UsageIntervalWeek UsageInterval = "WEEK"
 	// Calendar months of the time zone.
 	UsageIntervalMonth UsageInterval = "MONTH"
 )
@@ -2730,6 +2732,7 @@ const (
 var AllUsageInterval = []UsageInterval{
 	UsageIntervalHour,
 	UsageIntervalDay,
+	UsageIntervalWeek,
 	UsageIntervalMonth,
 }
 

@@ -215,6 +215,13 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._Recipient(ctx, sel, obj)
+	case domain.Question:
+		return ec._Question(ctx, sel, &obj)
+	case *domain.Question:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Question(ctx, sel, obj)
 	case domain.Operator:
 		return ec._Operator(ctx, sel, &obj)
 	case *domain.Operator:

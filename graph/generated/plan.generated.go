@@ -2225,10 +2225,10 @@ func (e *executableSchema) planCompany() *plan.Object {
 						if err != nil {
 							return nil, err
 						}
-						if ec.Directives.Requires == nil {
-							return nil, errors.New("directive requires is not implemented")
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
 						}
-						return ec.Directives.Requires(ctx, obj, directive0, permissions)
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
 					}
 					return directive1(ctx)
 				},
@@ -13355,7 +13355,7 @@ func objectOfNode(v model.Node) (string, any) {
 	}
 }
 
-var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOf_Entity(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -13506,6 +13506,13 @@ func objectOf_Entity(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Recipient", obj
+	case domain.Question:
+		return "Question", &obj
+	case *domain.Question:
+		if obj == nil {
+			return "", nil
+		}
+		return "Question", obj
 	case domain.Operator:
 		return "Operator", &obj
 	case *domain.Operator:

@@ -1271,7 +1271,7 @@ func (ec *executionContext) _EditQuestionPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var questionImplementors = []string{"Question", "Node"}
+var questionImplementors = []string{"Question", "_Entity", "Node"}
 
 func (ec *executionContext) _Question(ctx context.Context, sel ast.SelectionSet, obj *domain.Question) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, questionImplementors)

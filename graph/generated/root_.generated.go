@@ -11733,7 +11733,7 @@ type DeliveryEdge {
 scalar _Any
 
 "An object that a gateway can name by a key: every Node."
-union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Recipient | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
+union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
 
 "The graph as a subgraph of Apollo Federation 2."
 type _Service {
@@ -13983,7 +13983,7 @@ input TariffKey @oneOf {
 `, BuiltIn: false},
 	{Name: "../schema/question.graphqls", Input: `extend type Query {
   "One question; null where the caller sees none such."
-  question("Which one." by: QuestionKey!): Question @requires(permissions: [VIEW_STATISTICS_OVERVIEW])
+  question("Which one." by: QuestionKey!): Question @guard(permissions: [VIEW_STATISTICS_OVERVIEW])
 }
 
 extend type Company {
@@ -14004,16 +14004,16 @@ extend type Company {
     filter: QuestionFilter
     "In this order, by name when missing; questionId breaks ties."
     orderBy: [QuestionOrder!]
-  ): QuestionConnection @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  ): QuestionConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 extend type Mutation {
   "Keeps a question, at most 200 to a user. Who opens it sees the answer about what they may see."
-  createQuestion(input: CreateQuestionInput!): CreateQuestionPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  createQuestion(input: CreateQuestionInput!): CreateQuestionPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Changes a question of the caller; for users of the whole company also one that is shared. What is missing stays; the definition is replaced as a whole."
-  editQuestion(input: EditQuestionInput!): EditQuestionPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  editQuestion(input: EditQuestionInput!): EditQuestionPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Deletes a question of the caller; for users of the whole company also one that is shared."
-  deleteQuestion(input: DeleteQuestionInput!): DeleteQuestionPayload @requires(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  deleteQuestion(input: DeleteQuestionInput!): DeleteQuestionPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
 "A question about usage that is kept: what is asked, not the answer."

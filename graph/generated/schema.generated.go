@@ -5075,11 +5075,11 @@ func (ec *executionContext) _Mutation_createQuestion(ctx context.Context, field 
 					var zeroVal *model.CreateQuestionPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.CreateQuestionPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5137,11 +5137,11 @@ func (ec *executionContext) _Mutation_editQuestion(ctx context.Context, field gr
 					var zeroVal *model.EditQuestionPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.EditQuestionPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -5199,11 +5199,11 @@ func (ec *executionContext) _Mutation_deleteQuestion(ctx context.Context, field 
 					var zeroVal *model.DeleteQuestionPayload
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *model.DeleteQuestionPayload
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
@@ -10513,11 +10513,11 @@ func (ec *executionContext) _Query_question(ctx context.Context, field graphql.C
 					var zeroVal *domain.Question
 					return zeroVal, err
 				}
-				if ec.Directives.Requires == nil {
+				if ec.Directives.Guard == nil {
 					var zeroVal *domain.Question
-					return zeroVal, errors.New("directive requires is not implemented")
+					return zeroVal, errors.New("directive guard is not implemented")
 				}
-				return ec.Directives.Requires(ctx, nil, directive0, permissions)
+				return ec.Directives.Guard(ctx, nil, directive0, permissions)
 			}
 
 			next = directive1
