@@ -362,7 +362,7 @@ func TestWithoutACompanyTheNextCommandsArePrinted(t *testing.T) {
 		}
 	}
 	err = cmd.Wait()
-	for _, next := range []string{"simgraph import acme.ndjson --data-dir " + dir, "simgraph token --user ops@acme.example --data-dir " + dir} {
+	for _, next := range []string{"simgraph company create acme --name \"Acme Ltd\" --data-dir " + dir, "simgraph user create ops@acme.example --company acme --data-dir " + dir, "simgraph token --user ops@acme.example --data-dir " + dir} {
 		if !strings.Contains(printed.String(), next) {
 			t.Errorf("%q is not in %s (%v)", next, printed.String(), err)
 		}

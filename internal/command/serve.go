@@ -282,8 +282,8 @@ func emptyHint(ctx context.Context, env *Env, pool *sqlx.DB) string {
 	if env.DatabaseURL == "" {
 		on = " --data-dir " + env.DataDir
 	}
-	return fmt.Sprintf("\nThere is no company yet. Load one, and call as one of its users:\n"+
-		"  simgraph import acme.ndjson%[1]s\n  simgraph token --user ops@acme.example%[1]s\n", on)
+	return fmt.Sprintf("\nThere is no company yet. Make one with a user, and call as that user:\n"+
+		"  simgraph company create acme --name \"Acme Ltd\"%[1]s\n  simgraph user create ops@acme.example --company acme%[1]s\n  simgraph token --user ops@acme.example%[1]s\n", on)
 }
 
 // demoToken returns a token of the demo company, which it loads into an empty

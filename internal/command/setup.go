@@ -57,7 +57,11 @@ func (c *CompanyCreate) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	answers, err := db.NewImporter(pool).Companies(ctx, actor("company create"), []*domain.Company{company})
-	return imported(answers, err)
+	if err := imported(answers, err); err != nil {
+		return err
+	}
+	env.printf("company %s: %s\n", c.ID, outcomes[answers[0].Outcome])
+	return nil
 }
 
 // CompanyEdit changes a company.

@@ -16,9 +16,11 @@ import (
 func TestACompanyIsSetUpByCommands(t *testing.T) {
 	t.Parallel()
 	c := newConsole(t)
-	_ = c.audited(func() error {
+	if got := c.audited(func() error {
 		return (&command.CompanyCreate{ID: "acme", Name: "Acme", BillingDay: 15, TimeZone: "Europe/London"}).Run(t.Context(), c.env)
-	})
+	}); got != "company acme: added\n" {
+		t.Errorf("it prints %q", got)
+	}
 	_ = c.audited(func() error {
 		return (&command.OperatorSet{Code: "23415", Name: "Vodafone UK"}).Run(t.Context(), c.env)
 	})
