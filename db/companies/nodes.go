@@ -3,6 +3,7 @@ package companies
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -13,13 +14,23 @@ import (
 
 const byNode = `SELECT companies FROM simgraph_nodes()`
 
+// plain are the pools whose database is not distributed. It stays so while a pool is
+// open: a database is distributed while no instance is attached.
+var plain sync.Map
+
 // EachNode does something with the companies of each node of the database, in
 // turn: NULL, which stands for all, where there is but one. What fails on one node
 // does not stop the others: the error contains all failures.
 func EachNode(ctx context.Context, pool *sqlx.DB, do func(pq.Int64Array) error) error {
+	if _, ok := plain.Load(pool); ok {
+		return do(nil)
+	}
 	var nodes []pq.Int64Array
 	if err := pool.SelectContext(ctx, &nodes, byNode); err != nil {
 		return pg.Translate(err)
+	}
+	if len(nodes) == 1 && nodes[0] == nil {
+		plain.Store(pool, nil)
 	}
 	var failures []error
 	for _, companies := range nodes {
