@@ -193,7 +193,8 @@ func pageDocuments(t *testing.T) []*ast.Source {
 	t.Helper()
 	sources, named := map[string]string{}, map[string]string{}
 	err := filepath.WalkDir("web/app", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".ts") && !strings.HasSuffix(path, ".tsx") {
+		if err != nil || entry.IsDir() || strings.HasSuffix(path, ".test.ts") ||
+			!strings.HasSuffix(path, ".ts") && !strings.HasSuffix(path, ".tsx") {
 			return err
 		}
 		content, err := os.ReadFile(path)
