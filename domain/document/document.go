@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"simgraph/domain"
-	"simgraph/domain/query"
 )
 
 // MaxDocuments is how many a company may have, and how many there may be for all companies.
@@ -81,11 +80,6 @@ func ParseID(text string) (id string, ok bool) {
 // Documents keeps trusted documents. Those of the company domain.Installation are for all
 // companies. Scopes that are restricted to groups are refused.
 type Documents interface {
-	// List lists the documents of the company, newest first unless the listing has another order.
-	List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Document], error)
-	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
-	// FindMany returns the documents of the company with those ids, by id.
-	FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*Document, error)
 	// All are the documents of the company by id.
 	All(ctx context.Context, scope domain.Scope) iter.Seq2[*Document, error]
 	// Create adds a document. One that is there already stays as it is, and is not new.
@@ -97,12 +91,3 @@ type Documents interface {
 	// for all companies; "" for none.
 	Text(ctx context.Context, company domain.CompanyID, id string) (string, error)
 }
-
-// Fields are what documents can be filtered and ordered by.
-var Fields = query.NewFields(
-	query.Field{Name: "documentId", Type: query.Text},
-	query.Field{Name: "name", Type: query.Text},
-	query.Field{Name: "kind", Type: query.Text},
-	query.Field{Name: "createdBy", Type: query.Text},
-	query.Field{Name: "createdAt", Type: query.Time},
-)
