@@ -433,7 +433,7 @@ func TestAClientDiscoversWhereTokensAreIssued(t *testing.T) {
 	t.Parallel()
 	s := start(t, dataDir(t), nil, "--public-url", "https://sim.example")
 	const metadata = "https://sim.example/.well-known/oauth-protected-resource"
-	for _, path := range []string{"/subscribers", "/graphql", "/usage/records"} {
+	for path, metadata := range map[string]string{"/subscribers": metadata, "/graphql": metadata, "/usage/records": metadata, "/mcp": metadata + "/mcp"} {
 		for token, challenge := range map[string]string{"": `Bearer realm="simgraph", resource_metadata="` + metadata + `"`, "no-token": `Bearer realm="simgraph", error="invalid_token", resource_metadata="` + metadata + `"`} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+path, strings.NewReader("{}"))
 			fatal.If(t, err)
@@ -451,6 +451,10 @@ func TestAClientDiscoversWhereTokensAreIssued(t *testing.T) {
 				t.Errorf("%s with token %q: %d %s, want %s", path, token, response.StatusCode, got, challenge)
 			}
 		}
+	}
+	status, tools := s.get("/.well-known/oauth-protected-resource/mcp", "")
+	if status != http.StatusOK || tools["resource"] != "https://sim.example/mcp" {
+		t.Errorf("%d %v", status, tools)
 	}
 	status, resource := s.get("/.well-known/oauth-protected-resource", "")
 	if servers := fmt.Sprint(resource["authorization_servers"]); status != http.StatusOK || resource["resource"] != "https://sim.example" || servers != "[https://sim.example]" {

@@ -77,7 +77,7 @@ func newTool(cfg Config, name, text string) (*tool, error) {
 // require gathers what the fields need.
 func (t *tool) require(set ast.SelectionSet) {
 	for _, field := range fieldsOf(set) {
-		if directive := field.Definition.Directives.ForName("requires"); directive != nil {
+		if directive := field.Definition.Directives.ForName("guard"); directive != nil {
 			t.needs(directive.Arguments.ForName("permissions"))
 		}
 		t.require(field.SelectionSet)

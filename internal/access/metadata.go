@@ -33,19 +33,21 @@ type resourceMetadata struct {
 }
 
 // ResourceMetadata returns the address of the metadata of the resource (RFC 9728 §3.1),
-// which challenges name; "" without a public URL.
-func ResourceMetadata(publicURL string) string {
+// which challenges name; "" without a public URL. path is that of an endpoint that is a
+// resource of its own, or "".
+func ResourceMetadata(publicURL, path string) string {
 	at, err := url.Parse(strings.TrimSuffix(publicURL, "/"))
 	if err != nil || at.Host == "" {
 		return ""
 	}
-	return at.Scheme + "://" + at.Host + resourceMetadataPath + at.Path
+	return at.Scheme + "://" + at.Host + resourceMetadataPath + at.Path + path
 }
 
 // Metadata returns the handlers, by their paths, of what OAuth clients discover
 // (RFC 8414, RFC 9728). publicURL is where clients reach this service; without one
-// there are no handlers, as an issuer must not follow the Host of a request.
-func (o *OAuth) Metadata(publicURL string) (map[string]http.Handler, error) {
+// there are no handlers, as an issuer must not follow the Host of a request. paths are
+// those of endpoints that are resources of their own.
+func (o *OAuth) Metadata(publicURL string, paths ...string) (map[string]http.Handler, error) {
 	if publicURL == "" {
 		return nil, nil
 	}
@@ -59,13 +61,16 @@ func (o *OAuth) Metadata(publicURL string) (map[string]http.Handler, error) {
 	if o.Assertion != nil {
 		authentication = []string{"client_secret_basic", "client_secret_post", "none"}
 	}
-	return map[string]http.Handler{
+	handlers := map[string]http.Handler{
 		serverMetadataPath + at.Path: readable(serverMetadata{
 			Issuer: base, TokenEndpoint: base + "/oauth/token", Revocation: base + "/oauth/revoke",
 			Grants: o.grants(), ResponseTypes: []string{}, Authentication: authentication, RevocationBy: byKey,
 		}),
-		resourceMetadataPath + at.Path: readable(resourceMetadata{Resource: base, Servers: []string{base}, Methods: []string{"header"}}),
-	}, nil
+	}
+	for _, path := range append(paths, "") {
+		handlers[resourceMetadataPath+at.Path+path] = readable(resourceMetadata{Resource: base + path, Servers: []string{base}, Methods: []string{"header"}})
+	}
+	return handlers, nil
 }
 
 func readable(body any) http.Handler {

@@ -30,7 +30,7 @@ func TestMetadataNamesTheEndpoints(t *testing.T) {
 	}
 	check := func(url, path, want string) {
 		t.Helper()
-		handlers, err := oauth.Metadata(url)
+		handlers, err := oauth.Metadata(url, "/mcp")
 		if err != nil || handlers[path] == nil {
 			t.Fatalf("%s has no %s: %v", url, path, err)
 		}
@@ -47,6 +47,7 @@ func TestMetadataNamesTheEndpoints(t *testing.T) {
 	}
 	check("https://sim.example/", server, serverOf("https://sim.example", "", ""))
 	check("https://sim.example", resource, `{"resource":"https://sim.example","authorization_servers":["https://sim.example"],"bearer_methods_supported":["header"]}`)
+	check("https://example.com/sim", resource+"/sim/mcp", `{"resource":"https://example.com/sim/mcp","authorization_servers":["https://example.com/sim"],"bearer_methods_supported":["header"]}`)
 	check("https://example.com/sim", server+"/sim", serverOf("https://example.com/sim", "", ""))
 	oauth.Assertion = func(context.Context, domain.Origin, domain.Secret, []domain.Permission) (*domain.Grant, error) {
 		return nil, nil

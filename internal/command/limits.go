@@ -80,7 +80,7 @@ func (s *Serve) around(v *service) ([]httpd.Middleware, error) {
 		return nil, err
 	}
 	around := []httpd.Middleware{
-		httpd.Every(v.telemetry.Requests), httpd.Every(origins.Guard), httpd.Limited(v.limits, proxies), httpd.Gated(v.schema.check),
+		httpd.Every(v.telemetry.Requests), httpd.Every(origins.Guard), origins.Own, httpd.Limited(v.limits, proxies), httpd.Gated(v.schema.check),
 	}
 	if s.Compress {
 		compressed, err := httpd.Compressed()

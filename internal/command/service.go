@@ -210,7 +210,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		return keys.New(pool).Authenticate
 	})}, time.Now)
 	gate.Admitted, gate.Sessions = v.admitted, v.browsers
-	challenge := problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL)}
+	challenge := problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL, "")}
 	streams := ingest.New(ingest.Config{
 		Challenge: challenge,
 		Usage:     v.ingested(), Sources: v.intake, Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
@@ -235,7 +235,8 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	}
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
 	tools, err := mcp.New(mcp.Config{
-		Challenge: challenge, Schema: schema.Schema(), Prepare: func(document string) (mcp.Run, error) {
+		Challenge: problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL, mcp.Path)},
+		Schema:    schema.Schema(), Prepare: func(document string) (mcp.Run, error) {
 			run, err := v.prepare(document)
 			return mcp.Run(run), err
 		},
@@ -248,7 +249,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	if v.machines != nil {
 		oauth.Assertion = v.machines.Exchange
 	}
-	metadata, err := oauth.Metadata(s.PublicURL)
+	metadata, err := oauth.Metadata(s.PublicURL, mcp.Path)
 	if err != nil {
 		return err
 	}
@@ -257,7 +258,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		Graph: httpd.Graph(gate, v.engine, challenge, v.log), OAuth: oauth, Health: health, REST: paths,
 		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), httpd.Pages(metadata), []httpd.Route{
 			{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams},
-			{Path: mcp.Path, Name: "mcp", Endpoint: tools},
+			{Path: mcp.Path, Name: "mcp", OwnPages: true, Endpoint: tools},
 			{Path: changes.Path, Name: "operations", Endpoint: uploads},
 			{Path: intake.Prefix, Name: "sources", Below: true, Endpoint: intake.NewHandler(v.intake, v.log)},
 		}),

@@ -30,6 +30,8 @@ type Route struct {
 	Endpoint Endpoint
 	// Probe requests are served whatever the limits and gates say.
 	Probe bool
+	// OwnPages is set where pages of other sites are refused that Origins does not allow.
+	OwnPages bool
 }
 
 func (route Route) serve(w http.ResponseWriter, r *http.Request) {

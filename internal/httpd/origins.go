@@ -80,3 +80,18 @@ func (o *Origins) Guard(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// Own refuses requests from pages of other sites at the routes that want it: they may have
+// found the server by its name alone (DNS rebinding).
+func (o *Origins) Own(route Route, next http.Handler) http.Handler {
+	if !route.OwnPages {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if origin := r.Header.Get("Origin"); origin != "" && !o.site.Is(r, origin) && !o.allow(origin) {
+			route.refuse(w, r, domain.Forbidden("requests from pages of %.200q are not allowed here", origin))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
