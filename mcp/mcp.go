@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
 
 	"github.com/99designs/gqlgen/graphql"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -40,6 +43,8 @@ type Config struct {
 	RequestID func(ctx context.Context) string
 	// Challenge is the answer to refused credentials.
 	Challenge problem.Challenge
+	// PublicURL is where people reach the page; results have no links to it for "".
+	PublicURL string
 	// Version is that of the program.
 	Version string
 	// Log takes internal errors; nil means slog.Default.
@@ -105,16 +110,16 @@ func (h *Handler) server(r *http.Request) *sdk.Server {
 	})
 	for _, t := range h.tools {
 		if _, err := domain.CallerWith(r.Context(), t.permissions...); err == nil {
-			server.AddTool(t.listed, t.handler(r.Context()))
+			server.AddTool(t.listed, h.handler(t, r))
 		}
 	}
 	return server
 }
 
-// handler runs the tool for the caller of of, until its request or the call ends.
-func (t *tool) handler(of context.Context) sdk.ToolHandler {
+// handler runs the tool for the caller of the request r, until it or the call ends.
+func (h *Handler) handler(t *tool, r *http.Request) sdk.ToolHandler {
 	return func(call context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		ctx, cancel := context.WithCancel(of)
+		ctx, cancel := context.WithCancel(byAgent(r.Context(), agentOf(request.ClientInfo(), r)))
 		defer cancel()
 		defer context.AfterFunc(call, cancel)()
 		variables, err := t.variables(request.Params.Arguments)
@@ -125,14 +130,60 @@ func (t *tool) handler(of context.Context) sdk.ToolHandler {
 		switch {
 		case len(response.Errors) > 0:
 			return refused(response.Errors), nil
-		case len(response.Data) > maxResult:
+		case len(response.Data) > maxResult && t.listed.Annotations.ReadOnlyHint: // what was written is never said to be refused
 			return refused(fmt.Errorf("the result has %d bytes, more than %d: ask for less, by a smaller number or a shorter span", len(response.Data), maxResult)), nil
 		}
 		return &sdk.CallToolResult{
-			Content:           []sdk.Content{&sdk.TextContent{Text: string(response.Data)}},
+			Content:           append([]sdk.Content{&sdk.TextContent{Text: string(response.Data)}}, h.links(t, response.Data)...),
 			StructuredContent: json.RawMessage(response.Data),
 		}, nil
 	}
+}
+
+// links lead people to the dry run that the data of an answer names.
+func (h *Handler) links(t *tool, data []byte) (links []sdk.Content) {
+	if !t.isDryRun || h.PublicURL == "" {
+		return nil
+	}
+	var answer map[string]struct{ Operation struct{ OperationID string } }
+	if json.Unmarshal(data, &answer) != nil {
+		return nil
+	}
+	for _, one := range answer {
+		id := one.Operation.OperationID
+		links = append(links, &sdk.ResourceLink{URI: strings.TrimRight(h.PublicURL, "/") + "/#/operations/" + url.PathEscape(id), Name: id, Title: "The dry run on the page", MIMEType: "text/html"})
+	}
+	return links
+}
+
+// maxAgent bounds the name of an agent in the audit log, in characters.
+const maxAgent = 64
+
+// agentOf is the name by which a client calls itself, cut and without control characters:
+// that of the protocol, where the revision has it in each request, or the User-Agent.
+func agentOf(info *sdk.Implementation, r *http.Request) string {
+	name := r.UserAgent()
+	if info != nil && info.Name != "" {
+		name = strings.TrimSpace(info.Name + " " + info.Version)
+	}
+	runes := []rune(strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(name, "")))
+	return string(runes[:min(len(runes), maxAgent)])
+}
+
+// byAgent has the audit log name the agent beside the endpoint.
+func byAgent(ctx context.Context, agent string) context.Context {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil || agent == "" {
+		return ctx
+	}
+	origin := domain.OriginOf(ctx)
+	origin.Door = fmt.Sprintf("mcp (%s)", agent)
+	return domain.WithCaller(domain.WithOrigin(ctx, origin), caller.At(origin))
 }
 
 // variables reads the arguments of a call. Their types are checked by the engine.

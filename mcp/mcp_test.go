@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -115,7 +116,7 @@ func TestToolsFitTheContextOfAModel(t *testing.T) {
 		if n := len(tool.Description); n == 0 || n >= 400 {
 			t.Errorf("the description of %s has %d bytes", tool.Name, n)
 		}
-		if a := tool.Annotations; !a.ReadOnlyHint || !a.IdempotentHint || *a.DestructiveHint || *a.OpenWorldHint {
+		if a := tool.Annotations; a.ReadOnlyHint && (!a.IdempotentHint || *a.DestructiveHint) || *a.OpenWorldHint {
 			t.Errorf("%s is annotated %+v", tool.Name, a)
 		}
 		input, err := json.Marshal(tool.InputSchema)
@@ -149,6 +150,48 @@ func TestUnknownArgumentsAreRefused(t *testing.T) {
 		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "find_subscribers", Arguments: arguments})
 		if err != nil || !result.IsError {
 			t.Errorf("%v is answered %+v, %v", arguments, result, err)
+		}
+	}
+}
+
+// Of the mutations that reach carriers, delete, move or fire, tools run none but limited to
+// a dry run or to harmless fields.
+func TestToolsDoNothingThatOnlyPeopleMay(t *testing.T) {
+	t.Parallel()
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	only := regexp.MustCompile(`^(bar|cancel|delete|disable|move|pause|record|remove|replay|resume|retry|revoke|rotate|send|set|terminate|test|unbar|undo)[A-Z]|^create(AccessKey|User|Webhook|Source|Upstream|Recipient)`)
+	writes := mcp.Writes()
+	for _, field := range schema.Mutation.Fields {
+		limited, is := writes[field.Name]
+		reaches := schema.Types[field.Type.Name()].Fields.ForName("isInventoryOnly") != nil || only.MatchString(field.Name)
+		if is && reaches && !limited {
+			t.Errorf("tools may run %s", field.Name)
+		}
+		delete(writes, field.Name)
+	}
+	if len(writes) > 0 {
+		t.Errorf("the schema has no mutations %v", writes)
+	}
+	cfg := mcp.Config{Schema: schema, Prepare: func(string) (mcp.Run, error) { return nil, nil }}
+	const dryRun = `mutation { startSubscriberChange(input: {all: true, change: {isBarred: true}, validateOnly: true}) { operation { digest } } }`
+	if err := mcp.Refused(cfg, dryRun); err != nil {
+		t.Error(err)
+	}
+	for _, text := range []string{
+		strings.Replace(dryRun, "validateOnly: true", "validateOnly: false", 1),
+		strings.Replace(dryRun, ", validateOnly: true", "", 1),
+		`mutation ($only: Boolean!) { startSubscriberChange(input: {all: true, change: {isBarred: true}, validateOnly: $only}) { operation { digest } } }`,
+		`mutation ($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { operation { digest } } }`,
+		`mutation { editSubscriber(input: {physicalId: "1", isActive: false}) { isInventoryOnly } }`,
+		`mutation { barSubscriber(input: {physicalId: "1"}) { isInventoryOnly } }`,
+		`mutation { deleteAlert(input: {alertId: 1}) { alertId } }`,
+		`mutation { a: attachTag(input: {tagName: "a", physicalIds: []}) { attached } b: attachTag(input: {tagName: "b", physicalIds: []}) { attached } }`,
+		`mutation { ...all } fragment all on Mutation { attachTag(input: {tagName: "a", physicalIds: []}) { attached } }`,
+		`{ tags { ... on TagConnection { totalCount } } }`,
+		`subscription { operationChanged { operationId } }`,
+	} {
+		if mcp.Refused(cfg, text) == nil {
+			t.Errorf("a tool is %s", text)
 		}
 	}
 }

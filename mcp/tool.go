@@ -25,6 +25,8 @@ type tool struct {
 	run    Run
 	// permissions are those of all the fields that the operation selects.
 	permissions []domain.Permission
+	// isDryRun is set where the answer is an operation that a person looks at.
+	isDryRun bool
 }
 
 // compile reads the operations that ship.
@@ -46,8 +48,7 @@ func compile(cfg Config) ([]*tool, error) {
 	return all, nil
 }
 
-// newTool reads a document with one operation, which must be a query: nothing changes from
-// the word of a model.
+// newTool reads a document with one operation: a query, or a mutation that writes allows.
 func newTool(cfg Config, name, text string) (*tool, error) {
 	doc, err := parser.ParseQuery(&ast.Source{Name: name, Input: text})
 	if err != nil {
@@ -57,10 +58,16 @@ func newTool(cfg Config, name, text string) (*tool, error) {
 		return nil, errs
 	}
 	operation := doc.Operations[0]
-	if operation.Operation != ast.Query {
-		return nil, fmt.Errorf("a tool is a query, not a %s", operation.Operation)
+	effect := write{readOnly: true, idempotent: true}
+	if err := flat(operation.SelectionSet); err != nil {
+		return nil, err
 	}
-	t := &tool{}
+	if operation.Operation != ast.Query {
+		if effect, err = effectOf(operation); err != nil {
+			return nil, err
+		}
+	}
+	t := &tool{isDryRun: effect.isDryRun}
 	if t.run, err = cfg.Prepare(text); err != nil {
 		return nil, err
 	}
@@ -69,7 +76,9 @@ func newTool(cfg Config, name, text string) (*tool, error) {
 	t.listed = &sdk.Tool{
 		Name: name, Description: operation.Description,
 		InputSchema: inputSchema(cfg.Schema, operation), OutputSchema: outputSchema(cfg.Schema, operation),
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &closed, OpenWorldHint: &closed},
+		Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint: effect.readOnly, IdempotentHint: effect.idempotent, DestructiveHint: &effect.destructive, OpenWorldHint: &closed,
+		},
 	}
 	return t, nil
 }
@@ -77,14 +86,31 @@ func newTool(cfg Config, name, text string) (*tool, error) {
 // require gathers what the fields need.
 func (t *tool) require(set ast.SelectionSet) {
 	for _, field := range fieldsOf(set) {
-		if directive := field.Definition.Directives.ForName("guard"); directive != nil {
-			t.needs(directive.Arguments.ForName("permissions"))
+		t.needs(field.Definition.Directives)
+		for _, argument := range field.Arguments {
+			t.requireFields(argument.Value)
 		}
 		t.require(field.SelectionSet)
 	}
 }
 
-func (t *tool) needs(permissions *ast.Argument) {
+// requireFields gathers what the fields of an input need that each call fills.
+func (t *tool) requireFields(value *ast.Value) {
+	for _, child := range value.Children {
+		if value.Kind != ast.ObjectValue || child.Value.Kind == ast.Variable && !child.Value.VariableDefinition.Type.NonNull {
+			continue
+		}
+		t.needs(value.Definition.Fields.ForName(child.Name).Directives)
+		t.requireFields(child.Value)
+	}
+}
+
+func (t *tool) needs(directives ast.DirectiveList) {
+	guard := directives.ForName("guard")
+	if guard == nil {
+		return
+	}
+	permissions := guard.Arguments.ForName("permissions")
 	if permissions == nil {
 		return
 	}

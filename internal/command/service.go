@@ -240,7 +240,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 			run, err := v.prepare(document)
 			return mcp.Run(run), err
 		},
-		Authenticate: gate.Admit, RequestID: transport.RequestID, Version: BuildVersion(), Log: v.log,
+		Authenticate: gate.Admit, RequestID: transport.RequestID, PublicURL: s.PublicURL, Version: BuildVersion(), Log: v.log,
 	})
 	if err != nil {
 		return err

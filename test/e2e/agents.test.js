@@ -94,6 +94,16 @@ test('1,000 calls of a hostile model change nothing', async () => {
   assert.equal(await fleet(), untouched);
 });
 
+test('an agent checks a change, and a person gets the link', async () => {
+  const untouched = await fleet();
+  const { structuredContent, content } = await client.callTool({ name: 'check_subscriber_change', arguments: { physicalIds: [subscriber], isBarred: true } });
+  const { operation } = structuredContent.startSubscriberChange;
+  assert.equal(operation.state, 'CHECKED');
+  assert.match(operation.digest, /^[0-9a-f]{64}$/);
+  assert.equal(content.find(({ type }) => type === 'resource_link').uri, `${base}/#/operations/${operation.operationId}`);
+  assert.equal(await fleet(), untouched);
+});
+
 test('an agent finds where tokens are issued', async () => {
   const refused = await fetch(`${base}/mcp`, { method: 'POST', body: '{}' });
   assert.equal(refused.status, 401);
