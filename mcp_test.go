@@ -72,6 +72,13 @@ func TestAgentsCallTools(t *testing.T) {
 		t.Errorf("a tool that is not there answers %v", result)
 	}
 	s.writeByTools(t, session, physicalID)
+	foreign, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/mcp", strings.NewReader("{}"))
+	fatal.If(t, err)
+	foreign.Header.Set("Authorization", "Bearer "+s.token)
+	foreign.Header.Set("Origin", "https://evil.example")
+	if status, _ := s.send(foreign); status != http.StatusForbidden {
+		t.Errorf("a page of another site is answered %d", status)
+	}
 	if status, _ := s.get("/mcp", s.token); status != http.StatusMethodNotAllowed {
 		t.Errorf("GET is answered %d", status)
 	}

@@ -104,6 +104,14 @@ test('an agent checks a change, and a person gets the link', async () => {
   assert.equal(await fleet(), untouched);
 });
 
+test('lists take conditions', async () => {
+  const count = async (name, condition) => (await client.callTool({ name, arguments: condition })).structuredContent;
+  assert.equal((await count('list_alerts', { name: { eq: injected } })).alerts.totalCount, 0);
+  assert.equal((await count('list_alert_log', { physicalId: { eq: injected } })).alertLog.totalCount, 0);
+  const { company } = await count('list_sessions', { physicalId: { eq: '89441000000000000000' }, isOpen: { eq: false } });
+  assert.ok(company.sessions.nodes.length > 0 && company.sessions.nodes.every(({ endedAt }) => endedAt));
+});
+
 test('an agent finds where tokens are issued', async () => {
   const refused = await fetch(`${base}/mcp`, { method: 'POST', body: '{}' });
   assert.equal(refused.status, 401);
