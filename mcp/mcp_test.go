@@ -184,7 +184,7 @@ func TestToolsDoNothingThatOnlyPeopleMay(t *testing.T) {
 		`mutation ($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { operation { digest } } }`,
 		`mutation { editSubscriber(input: {physicalId: "1", isActive: false}) { isInventoryOnly } }`,
 		`mutation { barSubscriber(input: {physicalId: "1"}) { isInventoryOnly } }`,
-		`mutation { deleteAlert(input: {alertId: 1}) { alertId } }`,
+		`mutation { deleteAlert(input: {alertId: 1}) { alert { alertId } } }`,
 		`mutation { a: attachTag(input: {tagName: "a", physicalIds: []}) { attached } b: attachTag(input: {tagName: "b", physicalIds: []}) { attached } }`,
 		`mutation { ...all } fragment all on Mutation { attachTag(input: {tagName: "a", physicalIds: []}) { attached } }`,
 		`{ tags { ... on TagConnection { totalCount } } }`,
