@@ -52,6 +52,7 @@ import (
 	"simgraph/mcp"
 	"simgraph/resolvers"
 	"simgraph/rest"
+	"simgraph/scrape"
 )
 
 // service is everything that serve runs.
@@ -245,6 +246,16 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	if err != nil {
 		return err
 	}
+	numbers, err := scrape.New(scrape.Config{
+		Challenge: challenge, Prepare: func(document string) (scrape.Run, error) {
+			run, err := v.prepare(document)
+			return scrape.Run(run), err
+		},
+		Authenticate: gate.Admit, RequestID: transport.RequestID, Log: v.log,
+	})
+	if err != nil {
+		return err
+	}
 	oauth := access.NewOAuth(v.access, v.log)
 	if v.machines != nil {
 		oauth.Assertion = v.machines.Exchange
@@ -259,6 +270,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), httpd.Pages(metadata), []httpd.Route{
 			{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams},
 			{Path: mcp.Path, Name: "mcp", OwnPages: true, Endpoint: tools},
+			{Path: scrape.Path, Name: "fleet", Endpoint: numbers},
 			{Path: changes.Path, Name: "operations", Endpoint: uploads},
 			{Path: intake.Prefix, Name: "sources", Below: true, Endpoint: intake.NewHandler(v.intake, v.log)},
 		}),

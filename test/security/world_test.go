@@ -67,6 +67,7 @@ import (
 	"simgraph/mcp"
 	"simgraph/resolvers"
 	"simgraph/rest"
+	"simgraph/scrape"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -378,13 +379,25 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	if err != nil {
 		t.Fatal(err)
 	}
+	numbers, err := scrape.New(scrape.Config{
+		Authenticate: gate.Admit, RequestID: transport.RequestID, Log: log,
+		Prepare: func(document string) (scrape.Run, error) {
+			prepared, err := engine.Prepare(document)
+			return func(ctx context.Context, variables map[string]any) *graphql.Response {
+				return engine.Do(ctx, prepared, variables)
+			}, err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.oauth = access.NewOAuth(w.access, log)
 	w.handler = httpd.Handler(httpd.Endpoints{
 		Graph: httpd.Graph(gate, engine, problem.Challenge{}, log), OAuth: w.oauth,
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return w.pool.PingContext(ctx) }},
 		Others: append(httpd.Pages(page), httpd.Route{
 			Path: ingest.Path, Name: "usage", Endpoint: ingest.New(ingest.Config{Usage: w.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: log}),
-		}, httpd.Route{Path: mcp.Path, Name: "mcp", Endpoint: tools}, httpd.Route{Path: intake.Prefix, Below: true, Name: "sources", Endpoint: intake.NewHandler(w.intake, log)}),
+		}, httpd.Route{Path: mcp.Path, Name: "mcp", Endpoint: tools}, httpd.Route{Path: scrape.Path, Name: "fleet", Endpoint: numbers}, httpd.Route{Path: intake.Prefix, Below: true, Name: "sources", Endpoint: intake.NewHandler(w.intake, log)}),
 		REST: paths,
 	})
 }

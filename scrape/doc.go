@@ -1,0 +1,4 @@
+// Package scrape serves numbers of a company's fleet to Prometheus: GET /metrics/fleet.
+// They are read by stored queries on the engine of the graph, so permissions, groups and
+// limits are those of every other client. No series is of one subscriber.
+package scrape
