@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer, connect } from 'node:net';
 import { after, before } from 'node:test';
 import { base, graph } from './browser.js';
-import { pageTests, subscribers } from './tab.js';
+import { accessible, pageTests, subscribers } from './tab.js';
 
 const inTab = pageTests();
 
@@ -142,6 +142,17 @@ inTab('a part that could not be loaded is loaded by "Try again", and the documen
   await tab.getByRole('button', { name: 'Try again' }).click();
   await tab.getByRole('heading', { level: 1, name: 'Groups' }).waitFor();
   assert.ok(await tab.evaluate(() => window.isFirst), 'the document was loaded again');
+}, { expected: [...unreachable, /503/, /could not be loaded/] });
+
+inTab('where a part could not be loaded, the page can be loaded again', async (tab) => {
+  await open(tab, '#/');
+  await tab.route(/assets\/Groups-.*js/, (route) => route.fulfill({ status: 503, body: '' }));
+  await tab.getByRole('link', { name: 'Groups', exact: true }).click();
+  await tab.getByText('This part of the page could not be loaded.').waitFor();
+  await accessible(tab, 'a part that could not be loaded');
+  await tab.unrouteAll();
+  await tab.getByRole('button', { name: 'Load the page again' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Groups' }).waitFor();
 }, { expected: [...unreachable, /503/, /could not be loaded/] });
 
 inTab('an answer from before a change is not shown after it', async (tab) => {

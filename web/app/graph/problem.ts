@@ -2,6 +2,7 @@ import type { GraphError } from './client';
 
 const titles: Record<string, string> = {
   UNREACHABLE: 'No connection',
+  NOT_LOADED: 'Not loaded',
   NEW_RELEASE: 'A new release',
   STALE: 'Changed meanwhile',
   UNAUTHORIZED: 'Not signed in',

@@ -32,7 +32,7 @@ export function part<P extends object>(load: () => Promise<{ default: (props: P)
 async function whyMissing(): Promise<Problem> {
   try {
     if (await isReplaced()) return new Problem('NEW_RELEASE', 'The server runs another release than this page.');
-    return new Problem('UNREACHABLE', 'This part of the page could not be loaded.');
+    return new Problem('NOT_LOADED', 'This part of the page could not be loaded.');
   } catch {
     noteUnreachable();
     return new Problem('UNREACHABLE', 'The server cannot be reached.');
