@@ -1,9 +1,11 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { ago, moment, momentInZone } from '../format/time';
+import type { Span } from '../format/span';
 import { bytes, useSystem } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
+import { toSubscriber, useRoute } from '../shell/route';
 import { type Connection, pageArguments, pageFields, Pager, pageVariables } from '../sources/PagedPanel';
 import { useMay, useZone } from '../shell/viewer';
 
@@ -33,10 +35,10 @@ interface Reported {
 }
 
 const pageLength = 10;
-const query = `query Sessions($physicalId: String!, ${pageVariables}) {
+const query = `query Sessions($physicalId: String!, ${pageVariables}, $filter: SessionFilter) {
   subscriber(by: {physicalId: $physicalId}) {
     lastSeenAt
-    sessions(${pageArguments}) {
+    sessions(${pageArguments}, filter: $filter) {
       ${pageFields}
       nodes {
         id beganAt reportedAt endedAt cause isTransferring total apn ipAddress ipv6Prefix ratType imei
@@ -48,11 +50,32 @@ const query = `query Sessions($physicalId: String!, ${pageVariables}) {
 const state = 'subscription StateChanged($physicalIds: [String!]) { subscriberChanged(physicalIds: $physicalIds) { physicalId } }';
 const usage = 'subscription UsageRecorded($physicalIds: [String!]) { usageRecorded(physicalIds: $physicalIds) { bytes } }';
 
+interface Props {
+  physicalId: string;
+  changed: () => void;
+}
+
+/** The sessions of a subscriber, of all times or of the span that the address names. */
+export function SubscriberSessions(props: Props) {
+  const { params } = useRoute();
+  const [from, to] = [params.get('from'), params.get('to')];
+  const span = from && to && isInstant(from) && isInstant(to) ? { from, to } : null;
+  return <Sessions key={span ? `${from} ${to}` : ''} span={span} {...props} />;
+}
+
+const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text));
+
+/** Those that ran in a span: they began before its end, and did not end before it. */
+const ranIn = ({ from, to }: Span) => ({ beganAt: { lt: to }, or: [{ endedAt: { eq: null } }, { endedAt: { ge: from } }] });
+
 /** The sessions of a subscriber, the newest first, page by page on a common axis; they follow what the network reports. */
-export function SubscriberSessions({ physicalId, changed }: { physicalId: string; changed: () => void }) {
+function Sessions({ physicalId, changed, span }: Props & { span: Span | null }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
   const [part, setPart] = useState<Record<string, unknown>>({ first: pageLength });
-  const asked = useAsk<{ subscriber: Reported | null }>(may ? query : null, { physicalId, ...part });
+  const asked = useAsk<{ subscriber: Reported | null }>(may ? query : null, { physicalId, ...part, filter: span && ranIn(span) });
+  useEffect(() => {
+    if (span) document.getElementById('sessions-title')?.scrollIntoView({ block: 'center' });
+  }, [span?.from, span?.to]);
   const reload = useSoon(asked.reload, 2_000);
   const reloadAll = useSoon(() => { asked.reload(); changed(); }, 2_000);
   const variables = { physicalIds: [physicalId] };
@@ -64,9 +87,15 @@ export function SubscriberSessions({ physicalId, changed }: { physicalId: string
   const seen = asked.data?.subscriber?.lastSeenAt;
   const page = asked.data?.subscriber?.sessions?.pageInfo;
   return (
-    <Panel id="sessions" title="Sessions" aside={seen && <time className="hint" dateTime={seen} title={momentInZone(seen, timeZone)}>last seen {ago(seen)}</time>}>
+    <Panel id="sessions" title="Sessions" aside={(
+      <span className="row">
+        {seen && <time className="hint" dateTime={seen} title={momentInZone(seen, timeZone)}>last seen {ago(seen)}</time>}
+        {span && <a href={toSubscriber(physicalId)}>All sessions</a>}
+      </span>
+    )}>
+      {span && <p>That ran from {moment(span.from, timeZone)} to {moment(span.to, timeZone)}.</p>}
       <Answered asked={asked} of={({ subscriber }) => subscriber?.sessions} label="Reading the sessions">
-        {({ nodes, pageInfo }) => (nodes.length === 0 ? <Empty>No network element has reported a session.</Empty> : <Timeline sessions={nodes} toNow={!pageInfo.hasPreviousPage} />)}
+        {({ nodes, pageInfo }) => (nodes.length === 0 ? <Empty>{span ? 'No session was reported that ran in this span.' : 'No network element has reported a session.'}</Empty> : <Timeline sessions={nodes} toNow={!pageInfo.hasPreviousPage && !span} />)}
       </Answered>
       {page && <Pager of="sessions" page={page} length={pageLength} words={['Newer', 'Older']} turn={setPart} />}
     </Panel>

@@ -2,12 +2,17 @@ import { useMemo, useState } from 'react';
 import { Bars } from '../chart/Bars';
 import { Plot } from '../chart/Plot';
 import { lastDays, lastHours, lastMonths, periodSpan, type Span } from '../format/span';
+import { dateOf, day, moment, startOfDay } from '../format/time';
 import { bytes, count, useSystem } from '../format/units';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
+import { go, to } from '../shell/route';
 import { useMay, useViewer, useZone } from '../shell/viewer';
 import { BySource, soFar } from '../sources/UsageBySource';
+import { changedTo, definitionOf, paramsOf } from '../usage/question';
+import '../styles/usage.css';
 import { CSVButton } from './CSVButton';
+import { Compared } from './Compared';
 import type { Subscriber } from './subscriber';
 import { type Point, past, point, rowsOf, stacked, timesOf, type Totals, totals } from './usage';
 
@@ -15,6 +20,7 @@ interface Usage {
   totals: Totals | null;
   series: Point[] | null;
   breakdown: Share[] | null;
+  comparison: { totals: { total: string } | null; series: { total: string }[] | null } | null;
 }
 
 interface Share {
@@ -24,28 +30,43 @@ interface Share {
   total: string;
 }
 
-const query = `query UsageOfSubscriber($physicalId: String!, $start: DateTime, $end: DateTime, $interval: UsageInterval!) {
-  subscriber(by: {physicalId: $physicalId}) { usage(start: $start, end: $end) { totals { ${totals} } series(interval: $interval) { ${point} } breakdown(by: PROTOCOL) { value mobileOriginated mobileTerminated total } } }
+const query = `query UsageOfSubscriber($physicalId: String!, $start: DateTime!, $end: DateTime!, $interval: UsageInterval!, $before: DateTime!, $align: UsageAlignment!) {
+  subscriber(by: {physicalId: $physicalId}) {
+    usage(start: $start, end: $end) {
+      totals { ${totals} } series(interval: $interval) { ${point} } breakdown(by: PROTOCOL) { value mobileOriginated mobileTerminated total }
+      comparison(start: $before, align: $align) { totals { total } series(interval: $interval) { total } }
+    }
+  }
 }`;
 
 interface Answer {
   subscriber: { usage: Usage | null } | null;
 }
 
+/** A span, and an instant of the first day of the one before it. */
 interface Variables {
-  start?: string;
-  end?: string;
+  start: string;
+  end: string;
   interval: 'HOUR' | 'DAY' | 'MONTH';
+  before: string;
+  align: 'DATE' | 'BILLING_PERIOD';
 }
 
-const spanned = ({ from, to }: Span, interval: Variables['interval']): Variables => ({ start: from, end: to, interval });
+const spanned = ({ from, to }: Span, interval: Variables['interval'], before: number, align: Variables['align'] = 'DATE'): Variables =>
+  ({ start: from, end: to, interval, before: new Date(before).toISOString(), align });
 
-const spans: { name: string; variables: (timeZone: string) => Variables }[] = [
-  { name: '24 hours', variables: () => spanned(lastHours(24), 'HOUR') },
-  { name: '7 days', variables: (timeZone) => spanned(lastDays(7, timeZone), 'HOUR') },
-  { name: '30 days', variables: (timeZone) => spanned(lastDays(30, timeZone), 'DAY') },
-  { name: 'This period', variables: () => ({ interval: 'DAY' }) },
-  { name: 'A year', variables: (timeZone) => spanned(lastMonths(12, timeZone), 'MONTH') },
+/** Days or months of the zone before the start of a span. */
+const earlier = ({ from }: Span, timeZone: string, by: { months?: number; days?: number }): number => startOfDay(Date.parse(from), timeZone, by);
+
+const dayLength = 86_400_000;
+const days = (n: number, interval: Variables['interval']) => (timeZone: string) => spanned(lastDays(n, timeZone), interval, earlier(lastDays(n, timeZone), timeZone, { days: -n }));
+
+const spans: { name: string; variables: (timeZone: string, period: Span) => Variables }[] = [
+  { name: '24 hours', variables: () => spanned(lastHours(24), 'HOUR', Date.parse(lastHours(24).from) - dayLength) },
+  { name: '7 days', variables: days(7, 'HOUR') },
+  { name: '30 days', variables: days(30, 'DAY') },
+  { name: 'This period', variables: (timeZone, period) => spanned(soFar(period), 'DAY', earlier(period, timeZone, { days: -1 }), 'BILLING_PERIOD') },
+  { name: 'A year', variables: (timeZone) => spanned(lastMonths(12, timeZone), 'MONTH', earlier(lastMonths(12, timeZone), timeZone, { months: -12 })) },
 ];
 
 const usageOf = ({ subscriber }: Answer) => subscriber?.usage;
@@ -56,7 +77,7 @@ export function SubscriberUsage({ subscriber }: { subscriber: Subscriber }) {
   const [at, setAt] = useState(2);
   const timeZone = useZone();
   const { company: { currentPeriod } } = useViewer();
-  const { name, variables } = useMemo(() => ({ name: spans[at]!.name, variables: spans[at]!.variables(timeZone) }), [at, timeZone]);
+  const { name, variables } = useMemo(() => ({ name: spans[at]!.name, variables: spans[at]!.variables(timeZone, periodSpan(currentPeriod)) }), [at, timeZone, currentPeriod]);
   const asked = useAsk<Answer>(may ? query : null, { physicalId: subscriber.physicalId, ...variables });
   const usage = asked.data && usageOf(asked.data);
   const tools = (
@@ -74,10 +95,10 @@ export function SubscriberUsage({ subscriber }: { subscriber: Subscriber }) {
       {may ? (
         <Answered asked={asked} of={usageOf} label="Adding up usage" rows={6}>
           {(usage) => (
-            <>
-              <Chart usage={usage} span={name} />
-              {usage.totals?.total !== '0' && <BySource of={{ physicalId: subscriber.physicalId }} span={variables.start && variables.end ? { from: variables.start, to: variables.end } : soFar(periodSpan(currentPeriod))} />}
-            </>
+            <div className="usage answered">
+              <Chart usage={usage} span={name} subscriber={subscriber} asked={variables} />
+              {usage.totals?.total !== '0' && <BySource of={{ physicalId: subscriber.physicalId }} span={{ from: variables.start, to: variables.end }} />}
+            </div>
           )}
         </Answered>
       ) : (
@@ -87,16 +108,27 @@ export function SubscriberUsage({ subscriber }: { subscriber: Subscriber }) {
   );
 }
 
-function Chart({ usage, span }: { usage: Usage; span: string }) {
+interface ChartProps {
+  usage: Usage;
+  span: string;
+  subscriber: Subscriber;
+  asked: Variables;
+}
+
+function Chart({ usage, span, subscriber, asked }: ChartProps) {
   useSystem();
   const timeZone = useZone();
+  const points = useMemo(() => past(usage.series), [usage]);
   const { times, series } = useMemo(() => {
-    const points = past(usage.series);
-    return { times: timesOf(points), series: stacked(points) };
-  }, [usage]);
+    const before = (usage.comparison?.series ?? []).map(({ total }) => Number(total));
+    const dashed = { label: 'The span before', values: points.map((_, i) => before[i] ?? null), kind: 'dashed' as const, color: '--series-past' };
+    return { times: timesOf(points), series: [...stacked(points), ...(usage.comparison?.series ? [dashed] : [])] };
+  }, [usage, points]);
   const { totals } = usage;
-  if (totals?.total === '0') return <Empty>It used no data in this span.</Empty>;
+  const before = usage.comparison?.totals?.total;
+  if (totals?.total === '0') return <Empty>It used no data in this span{before && before !== '0' && `, and ${bytes(before)} in that before`}.</Empty>;
   const sum = totals ? bytes(totals.total) : 'unknown';
+  const sessionsOf = (i: number) => toSessions(subscriber.physicalId, points[i]!.start, points[i + 1]?.start ?? asked.end);
   return (
     <>
       {totals && (
@@ -104,7 +136,28 @@ function Chart({ usage, span }: { usage: Usage; span: string }) {
           <strong>{sum}</strong> <span className="hint">· {bytes(totals.mobileTerminated)} received, {bytes(totals.mobileOriginated)} sent, {count(totals.sessions)} sessions</span>
         </p>
       )}
-      {usage.series && <Plot label={`Usage over ${span}: ${sum}. The CSV has the numbers.`} times={times} series={series} bytes timeZone={timeZone} height={220} />}
+      {usage.series && <Plot label={`Usage over ${span}: ${sum}. The numbers are in the table below.`} times={times} series={series} bytes timeZone={timeZone} height={220} onPick={(i) => points[i] && go(sessionsOf(i))} />}
+      {usage.series && (
+        <details className="numbers">
+          <summary>The numbers as a table</summary>
+          <div className="table-scroll tall" role="region" aria-label={`Usage over ${span}`} tabIndex={0}>
+            <table>
+              <thead><tr><th scope="col">Begins ({timeZone})</th><th scope="col" className="number">Received</th><th scope="col" className="number">Sent</th><th scope="col" className="number">The span before</th></tr></thead>
+              <tbody>
+                {points.map(({ start, mobileTerminated, mobileOriginated }, i) => (
+                  <tr key={start}>
+                    <th scope="row"><a href={sessionsOf(i)}>{asked.interval === 'HOUR' ? moment(start, timeZone) : day(start, timeZone)}</a></th>
+                    <td className="number">{bytes(mobileTerminated)}</td>
+                    <td className="number">{bytes(mobileOriginated)}</td>
+                    <td className="number">{usage.comparison?.series?.[i] ? bytes(usage.comparison.series[i].total) : '–'}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </details>
+      )}
+      {totals && <Compared total={totals.total} before={before} span={{ from: asked.start, to: asked.end }} group={subscriber.group} />}
       {usage.breakdown && usage.breakdown.length > 0 && (
         <>
           <p className="hint">By protocol</p>
@@ -112,8 +165,20 @@ function Chart({ usage, span }: { usage: Usage; span: string }) {
             label={`Usage by protocol over ${span}`}
             bars={usage.breakdown.map(({ value, mobileOriginated, mobileTerminated, total }) => ({ label: value, values: [Number(mobileTerminated), Number(mobileOriginated)], text: bytes(total) }))}
           />
+          <p className="hint"><a href={toProtocols(subscriber, asked, timeZone)}>{subscriber.group ? `How ${subscriber.group.name} uses the protocols` : 'How the company uses the protocols'}</a></p>
         </>
       )}
     </>
   );
+}
+
+/** The address of the sessions that ran in a step. */
+const toSessions = (physicalId: string, from: string, end: string) => to('subscriber', { from, to: end }, physicalId);
+
+/** The address of the question how the group, or else the company, uses the protocols in a span. */
+function toProtocols({ group }: Subscriber, { start, end }: Variables, timeZone: string): string {
+  const question = changedTo(definitionOf(new URLSearchParams()), {
+    span: 'DAYS', firstDay: dateOf(start, timeZone), lastDay: dateOf(Date.parse(end) - 1, timeZone), groupId: group?.groupId ?? null,
+  });
+  return to('usage', paramsOf({ ...question, split: 'PROTOCOL', chart: 'STACKED' }));
 }
