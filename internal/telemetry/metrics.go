@@ -45,6 +45,7 @@ type Metrics struct {
 	ledgerUpkeeps   prometheus.Counter
 	reads           *prometheus.CounterVec
 	brokenDocuments prometheus.Gauge
+	deprecated      *prometheus.CounterVec
 }
 
 var (
@@ -82,9 +83,10 @@ func NewMetrics(version string) *Metrics {
 		ledgerUpkeeps:   counter("ledger_upkeeps_total", "How often the months of the usage ledger were looked after."),
 		reads:           counters("reads_total", "Queries by where they ran: standby, primary, or again for those that failed on a standby.", "server"),
 		brokenDocuments: gauge("documents_broken", "Trusted documents that the schema of this version refuses, of all companies."),
+		deprecated:      counters("deprecated_uses_total", "Operations that ran and name a deprecated coordinate of the schema.", "door", "coordinate"),
 	}
 	m.registry.MustRegister(m.requests, m.requestSeconds, m.inFlight, m.operations, m.operationTime, m.cost, m.subscriptions, m.refused,
-		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.messages, m.files, m.passes, m.workerFailures, m.ledgerUpkeeps, m.reads, m.brokenDocuments,
+		m.statementTime, m.batch, m.records, m.recordTime, m.recordDelay, m.mails, m.messages, m.files, m.passes, m.workerFailures, m.ledgerUpkeeps, m.reads, m.brokenDocuments, m.deprecated,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := gauges("build_info", "1, labelled with the version.", "version")
 	build.WithLabelValues(version).Set(1)
@@ -182,6 +184,9 @@ func (m *Metrics) operated(endpoint, name string, op transport.Operation, code s
 		outcome = code
 	}
 	m.operations.WithLabelValues(endpoint, name, string(op.Kind), outcome).Inc()
+	for _, coordinate := range op.Deprecated {
+		m.deprecated.WithLabelValues(endpoint, coordinate).Inc()
+	}
 	if op.Refused || op.Kind == ast.Subscription {
 		return
 	}

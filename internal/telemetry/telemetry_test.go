@@ -71,7 +71,7 @@ func watched(t *testing.T, cfg telemetry.Config) (*telemetry.Telemetry, *httptes
 		if r.URL.Query().Has("abort") {
 			panic(http.ErrAbortHandler)
 		}
-		ctx, done := observed.Operation(ctx, transport.Operation{Name: r.Header.Get("Operation"), Kind: ast.Query, Cost: 12})
+		ctx, done := observed.Operation(ctx, transport.Operation{Name: r.Header.Get("Operation"), Kind: ast.Query, Cost: 12, Deprecated: []string{"Query.old"}})
 		if answered := observed.Statement(ctx, "SELECT 1\n  FROM things WHERE id = $1"); answered != nil {
 			answered(errors.New(secret))
 		}
@@ -199,6 +199,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		`simgraph_requests_total{door="rest",operation="GET /things/{id}",status="none"} `,
 		`simgraph_requests_total{door="graphql",operation="Fleet",status="418"} 1`,
 		`simgraph_operations_total{door="graphql",kind="query",operation="Fleet",outcome="ok"} 1`,
+		`simgraph_deprecated_uses_total{coordinate="Query.old",door="graphql"} 1`,
 		`simgraph_operation_cost_sum{door="graphql"} 12`,
 		`simgraph_request_duration_seconds_count{door="graphql",operation="Fleet"} 1`,
 		`simgraph_requests_in_flight{door="rest"} 0`,

@@ -12,3 +12,6 @@ func (s *Server) Read(text string) (valid bool, messages []string) {
 
 // Remembered is the number of documents that need no second reading.
 func (s *Server) Remembered() int { return s.documents.byUse.Len() }
+
+// DeprecatedUses are the deprecated coordinates of an operation.
+var DeprecatedUses = deprecatedUses

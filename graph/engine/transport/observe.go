@@ -18,6 +18,9 @@ type Operation struct {
 	Refused bool
 	// Cost is 0 where the operation was refused.
 	Cost int
+	// Deprecated are the deprecated coordinates of the schema that the text names, each once.
+	// It is empty where the operation was refused.
+	Deprecated []string
 }
 
 // begin reports an operation that is about to run.
@@ -25,7 +28,7 @@ func (s *Server) begin(ctx context.Context, c *call) (context.Context, func(gqle
 	if s.cfg.Observe == nil {
 		return ctx, func(gqlerror.List) {}
 	}
-	return s.cfg.Observe(ctx, Operation{Name: c.def.Name, Kind: c.def.Operation, Cost: c.cost})
+	return s.cfg.Observe(ctx, Operation{Name: c.def.Name, Kind: c.def.Operation, Cost: c.cost, Deprecated: c.deprecated})
 }
 
 // observeRefused reports an operation that does not run; op is nil where the
