@@ -257,7 +257,7 @@ func places(base string) string {
 // invitation says what to do next.
 func (s *Serve) invitation(ctx context.Context, env *Env, pool *sqlx.DB, base string) (string, error) {
 	if !s.Demo {
-		return emptyHint(ctx, env, pool), nil
+		return emptyHint(ctx, env, pool, base), nil
 	}
 	grant, err := demoToken(ctx, env, pool)
 	if err != nil {
@@ -271,7 +271,7 @@ func (s *Serve) invitation(ctx context.Context, env *Env, pool *sqlx.DB, base st
 const hintTime = 2 * time.Second
 
 // emptyHint is "" where there is a company, or the database does not answer.
-func emptyHint(ctx context.Context, env *Env, pool *sqlx.DB) string {
+func emptyHint(ctx context.Context, env *Env, pool *sqlx.DB, base string) string {
 	ctx, cancel := context.WithTimeout(ctx, hintTime)
 	defer cancel()
 	companies, err := companies.New(pool).List(ctx)
@@ -283,7 +283,8 @@ func emptyHint(ctx context.Context, env *Env, pool *sqlx.DB) string {
 		on = " --data-dir " + env.DataDir
 	}
 	return fmt.Sprintf("\nThere is no company yet. Make one with a user, and call as that user:\n"+
-		"  simgraph company create acme --name \"Acme Ltd\"%[1]s\n  simgraph user create ops@acme.example --company acme%[1]s\n  simgraph token --user ops@acme.example%[1]s\n", on)
+		"  simgraph company create acme --name \"Acme Ltd\"%[1]s\n  simgraph user create ops@acme.example --company acme%[1]s\n  simgraph token --user ops@acme.example%[1]s\n"+
+		"\nStep by step, with mail, backup and monitoring:\n  %[2]s/docs/start-operator\n", on, base)
 }
 
 // demoToken returns a token of the demo company, which it loads into an empty
