@@ -148,7 +148,7 @@ func TestThatThereIsOneServerIsAskedOnce(t *testing.T) {
 	dbtest.WithoutCitus(t, "a database of one server")
 	t.Parallel()
 	pool := dbtest.New(t)
-	all := func(of pq.Int64Array) error { return nil }
+	all := func(pq.Int64Array) error { return nil }
 	fatal.If(t, companies.EachNode(t.Context(), pool, all))
 	pool.MustExec(`DROP FUNCTION simgraph_nodes`)
 	if err := companies.EachNode(t.Context(), pool, all); err != nil {

@@ -135,7 +135,7 @@ func (h *Handler) handler(t *tool, r *http.Request) sdk.ToolHandler {
 		}
 		return &sdk.CallToolResult{
 			Content:           append([]sdk.Content{&sdk.TextContent{Text: string(response.Data)}}, h.links(t, response.Data)...),
-			StructuredContent: json.RawMessage(response.Data),
+			StructuredContent: response.Data,
 		}, nil
 	}
 }

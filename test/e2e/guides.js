@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** The longest that a block may take, in ms. */
+const longest = 120_000;
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** The steps of a document. A block that would be neither run, compared nor saved is an error. */
@@ -86,7 +89,10 @@ function open(folder, address) {
       told = '';
       const done = new Promise((resolve) => { changed = () => printed.includes(mark) && resolve(false); });
       shell.stdin.write(`. '${file}' </dev/null\necho ${mark}\n`);
-      const failed = await Promise.race([done, ended.then(() => true)]);
+      let late;
+      const waited = new Promise((resolve) => { late = setTimeout(resolve, longest, true); });
+      const failed = await Promise.race([done, ended.then(() => true), waited]);
+      clearTimeout(late);
       return { printed: printed.replace(`${mark}\n`, ''), told, failed };
     },
     async end() {

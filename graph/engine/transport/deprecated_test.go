@@ -6,9 +6,9 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"simgraph/graph/engine/transport"
-	"simgraph/internal/fatal"
 )
 
 func TestDeprecatedCoordinatesAreFoundOnceInAnOperation(t *testing.T) {
@@ -32,10 +32,7 @@ func TestDeprecatedCoordinatesAreFoundOnceInAnOperation(t *testing.T) {
 		{`{...F} fragment F on Query {new {...G}} fragment G on Query {old {__typename}}`, `Query.old`},
 		{`{` + spreads + `} fragment F on Query {new {...G ...G ...G}} fragment G on Query {old {__typename}}`, `Query.old`},
 	} {
-		document, errs := gqlparser.LoadQuery(schema, c.document)
-		if len(errs) > 0 {
-			fatal.If(t, errs)
-		}
+		document := gqlparser.MustLoadQueryWithRules(schema, c.document, rules.NewDefaultRules())
 		if got := strings.Join(transport.DeprecatedUses(document.Operations[0]), " "); got != c.want {
 			t.Errorf("%s: %q, want %q", c.document, got, c.want)
 		}
