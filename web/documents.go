@@ -34,7 +34,7 @@ func addHandbook(handlers map[string]http.Handler) error {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			files, err := pages()
 			if err != nil {
-				answer(w, http.StatusInternalServerError, map[string]any{"error": map[string]string{"message": "the handbook cannot be shown", "code": "INTERNAL"}})
+				answer(w, http.StatusInternalServerError, map[string]any{"error": map[string]string{"message": "the handbook cannot be shown", "code": "INTERNAL_ERROR"}})
 				return
 			}
 			files[address].ServeHTTP(w, r)

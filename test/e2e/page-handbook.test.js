@@ -19,7 +19,7 @@ const questions = [
   ['Kafka', ['/docs/connectors']],
   ['pgbouncer', ['/docs/operations#pgbouncer']],
   ['citus', ['/docs/operations#citus']],
-  ['error codes of the graph', ['/docs/graphql#errors']],
+  ['error codes of the graph', ['/docs/graphql#errors', '/docs/errors']],
   ['price limit of a query', ['/docs/graphql#limits', '/docs/operations#limits']],
   ['silence alerts', ['/docs/graphql#silences', '/docs/glossary']],
   ['what is a billing period', ['/docs/glossary']],
