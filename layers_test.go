@@ -49,7 +49,7 @@ var layers = map[string][]string{
 	"resolvers":              {"domain", "domain/bulk", "domain/carrier", "domain/condition", "domain/inventory", "domain/query", "domain/signin", "domain/silence", "domain/source", "domain/upstream", "domain/webhook", "graph/federation", "graph/lists", "graph/model", "graph/generated", "graph/generated/input", "graph/plan", "graph/scalar"},
 	"rest":                   {"domain", "domain/ascii", "domain/bulk", "domain/carrier", "domain/query", "domain/webhook", "graph/engine/input", "internal/held", "internal/problem"},
 	"mcp":                    {"domain", "internal/problem"},
-	"scrape":                 {"domain", "internal/problem"},
+	"scrape":                 {"domain", "domain/ascii", "internal/problem"},
 	"internal/problem":       {"domain"},
 	"internal/flight":        {},
 	"internal/held":          {},

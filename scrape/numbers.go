@@ -3,10 +3,11 @@ package scrape
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"simgraph/domain/ascii"
 )
 
 // numbers are what the graph answers.
@@ -74,7 +75,7 @@ func (n *numbers) register(to prometheus.Registerer) {
 	}
 	alerts := gauge("alerts", "Alerts by kind and status.", "kind", "status")
 	for _, a := range n.Alerts {
-		alerts.WithLabelValues(strings.ToLower(a.Kind), strings.ToLower(a.Status)).Inc()
+		alerts.WithLabelValues(ascii.Lower(a.Kind), ascii.Lower(a.Status)).Inc()
 	}
 	until := gauge("source_complete_until_timestamp_seconds", "The latest end of a usage record by source.", "source")
 	for _, f := range company.FeedElements.Nodes {

@@ -31,6 +31,7 @@ export class Boundary extends Component<Props, { error: unknown; place?: string 
     const problem = problemOf(this.state.error);
     return (
       <div className="page">
+        {this.props.place !== undefined && <h1 className="visually-hidden">{problem.title}</h1>}
         {problem.code === 'NEW_RELEASE' ? (
           <Failure problem={problem} more={<button type="button" onClick={() => location.reload()}>Load the new release</button>} />
         ) : (
