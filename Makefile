@@ -6,7 +6,7 @@ GOLANGCI_LINT := bin/golangci-lint-v2.15.0
 GOVULNCHECK := bin/govulncheck-v1.8.0
 CYCLONEDX := bin/cyclonedx-gomod-v1.9.0
 
-.PHONY: help postgres build release run test nightly citus faults fuzz race lint vuln generate client check-generated e2e bench soak web check-web ci
+.PHONY: help postgres build release run test nightly citus faults fuzz race lint vuln generate client client-typescript check-generated e2e bench soak web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -85,6 +85,9 @@ generate: ## Write graph/generated anew from graph/schema.
 client: ## Write the Go client anew from docs/schema.graphql and clients/go/operations.graphql.
 	cd clients/go && go tool genqlient genqlient.yaml
 
+client-typescript: ## Write the TypeScript client anew from docs/schema.graphql and the operations of both clients, and build it; Node is needed.
+	cd clients/typescript && npm ci --no-audit --no-fund --ignore-scripts --silent && npm run --silent generate && npm run --silent build
+
 check-generated: client ## Fail when graph/generated, what is derived in graph/schema, or the Go client is stale.
 	go run ./graph/plan/generator
 	git diff --exit-code -- graph clients
@@ -94,10 +97,11 @@ web: ## Build the page for people anew into web/dist; Node is needed.
 	cd web && npm ci --no-audit --no-fund --ignore-scripts --silent && npm run --silent check && npm run --silent build
 	go run ./web/pack
 
-check-web: web ## Test the parts of the page, and fail when web/dist is not what its sources build.
+check-web: web client-typescript ## Test the parts of the page and the TypeScript client, and fail when web/dist or the client is not what its sources make.
 	cd web && npm run --silent test
-	git diff --exit-code --stat -- web/dist
-	@test -z "$$(git status --porcelain -- web/dist)" || { git status --short -- web/dist; exit 1; }
+	cd clients/typescript && npm run --silent test
+	git diff --exit-code --stat -- web/dist clients/typescript
+	@test -z "$$(git status --porcelain -- web/dist clients/typescript)" || { git status --short -- web/dist clients/typescript; exit 1; }
 
 e2e: postgres build ## Audit the real server with Node's GraphQL clients.
 	sh test/e2e/run.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the files of a release in dist/: an archive for each system with the
 # program, the notices of what it contains and the manual; a list of its parts
-# (CycloneDX), and one of the page's; the source of the Go client; SHA256SUMS. The same commit gives the same
+# (CycloneDX), and one of the page's; the source of the Go client; the package of the TypeScript client; SHA256SUMS. The same commit gives the same
 # archives.
 #   make release VERSION=1.2.3
 # ALLOW_DIRTY=1 takes a tree with changes, for trials.
@@ -54,6 +54,16 @@ done
 name=simgraph_${version}_go-client
 git ls-files -z clients/go | tar --null --files-from=- --transform="s,^clients/go,$name," --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" -cf - | gzip -n9 >"$out/$name.tar.gz"
 echo "release: $name.tar.gz"
+
+# The TypeScript client, with the version of the release.
+make --silent client-typescript
+mkdir "$out/typescript"
+cp -r clients/typescript/package.json clients/typescript/dist "$out/typescript"
+(cd "$out/typescript" && npm pkg set "version=$version" && npm pack --silent --pack-destination .. >/dev/null)
+rm -r "${out:?}/typescript"
+name=simgraph_${version}_typescript-client.tgz
+mv "$out/simgraph-client-$version.tgz" "$out/$name"
+echo "release: $name"
 
 node scripts/page-sbom.mjs "$version" >"$out/simgraph_${version}_page.cdx.json"
 (cd "$out" && sha256sum -- * >SHA256SUMS)

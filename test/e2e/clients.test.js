@@ -11,6 +11,9 @@ import { after, before, describe, test } from 'node:test';
 import { graph } from './browser.js';
 import { accessKey, modules, root, shell } from './programs.js';
 
+/** A command that installs a package of the project, with what it needs: its section has packages of its own. */
+const ownPackage = /^npm install "\$SIMGRAPH_/m;
+
 const sections = read(await readFile(join(root, 'docs/clients.md'), 'utf8'));
 
 /** The sections of the page that have commands: their files, commands and outputs, in order. */
@@ -22,9 +25,11 @@ function read(text) {
 }
 
 let key;
+const packed = await mkdtemp(join(tmpdir(), 'simgraph-packed-'));
 
 before(async () => {
-  key = await accessKey();
+  key = { ...(await accessKey()), SIMGRAPH_TYPESCRIPT_CLIENT: join(packed, 'simgraph-client-0.0.0.tgz') };
+  await shell(join(root, 'clients/typescript'), `npm ci --no-audit --no-fund --ignore-scripts --silent && npm run --silent build && npm pack --silent --pack-destination ${packed}`, key);
   reporting = report();
 });
 
@@ -46,6 +51,7 @@ async function report() {
 after(async () => {
   over = true;
   await reporting;
+  await rm(packed, { recursive: true, force: true });
 });
 
 const commands = { 'The graph in Go': 'go', 'REST in Go': 'go', 'REST in Python': 'python3' };
@@ -77,11 +83,16 @@ test('the operations of the Go client', { timeout: 300_000 }, async (t) => {
   assert.match(stdout, /^--- PASS: TestOperationsOnTheServer/m);
 });
 
+test('the operations of the TypeScript client', { timeout: 300_000 }, async () => {
+  const { stdout } = await shell(join(root, 'clients/typescript'), 'env -u NODE_TEST_CONTEXT node --test --test-reporter=tap server.test.js', key);
+  assert.match(stdout, /^ok 1 - the operations on the server$/m);
+});
+
 const runs = (command) => new Promise((resolve) => execFile('sh', ['-c', `command -v ${command}`], (error) => resolve(!error)));
 
 /** Writes the files of a section, beside the packages and the schema. */
 async function prepare(folder, blocks) {
-  await symlink(modules, join(folder, 'node_modules'));
+  if (!blocks.some(({ body }) => ownPackage.test(body))) await symlink(modules, join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), '{"type":"module"}\n');
   if (blocks.some(({ body }) => body.includes('schema.graphql'))) await shell(folder, 'simgraph schema > schema.graphql', key);
   for (const { name, body } of blocks) {
@@ -93,6 +104,7 @@ async function prepare(folder, blocks) {
 
 /** The commands but those that install packages of npm, which must be those of the tests. */
 function withoutInstalls(text) {
+  if (ownPackage.test(text)) return text;
   return text.split('\n').filter((line) => {
     const [, names] = /^npm install (?:--save-dev )?(.*)$/.exec(line) ?? [];
     for (const name of names?.split(' ') ?? []) assert.ok(existsSync(join(modules, name)), `${name} is not among the packages of test/e2e/clients`);
