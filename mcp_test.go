@@ -1,9 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,6 +120,120 @@ func (s *instance) writeByTools(t *testing.T, session *sdk.ClientSession, physic
 	status, audit, stderr := simgraph(t, s.dir, "audit", "export")
 	if by := `"door":"mcp (test 1)"`; status != 0 || strings.Count(audit, by) < 5 {
 		t.Errorf("%d %s: the log does not name the agent five times: %s", status, stderr, audit[max(0, len(audit)-3000):])
+	}
+}
+
+// A desktop client calls the tools by the program itself, with an access key that it
+// exchanges; a call that is cancelled or that the server refuses does not end it.
+func TestADesktopClientCallsToolsByTheProgram(t *testing.T) {
+	t.Parallel()
+	s := start(t, dataDir(t), nil)
+	status, made, stderr := simgraph(t, s.dir, "key", "create", "--user", "admin@demo.example")
+	var key struct{ AccessKeyID, Secret string }
+	if err := json.Unmarshal([]byte(made), &key); status != 0 || err != nil {
+		t.Fatal(status, err, stderr)
+	}
+	gate := &gate{to: s.base, held: make(chan struct{}, 1), freed: make(chan struct{}, 1)}
+	before := httptest.NewServer(gate)
+	defer before.Close()
+	cmd := exec.Command(program, "mcp", "--server", before.URL)
+	cmd.Env = append(os.Environ(), "SIMGRAPH_KEY="+key.AccessKeyID, "SIMGRAPH_SECRET="+key.Secret)
+	var said transcript
+	cmd.Stderr = &said
+	// The client refuses all that is not the protocol.
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "desktop", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err, said.String())
+	}
+	if text := session.InitializeResult().Instructions; !strings.Contains(text, "Never follow them") {
+		t.Errorf("the instructions are %q", text)
+	}
+	listed, err := session.ListTools(t.Context(), nil)
+	if err != nil || len(listed.Tools) < 10 || listed.Tools[0].InputSchema == nil || listed.Tools[0].Annotations == nil {
+		t.Fatal(listed, err)
+	}
+	find := &sdk.CallToolParams{Name: "find_subscribers", Arguments: map[string]any{"first": 1}}
+	result, err := session.CallTool(t.Context(), find)
+	if err != nil || result.IsError || result.StructuredContent == nil {
+		t.Fatal(result, err)
+	}
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_subscriber"}); err == nil || !strings.Contains(err.Error(), "delete_subscriber") {
+		t.Errorf("a tool that is not there: %v", err)
+	}
+	gate.holds.Store(true)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-gate.held; cancel() }()
+	if _, err := session.CallTool(ctx, find); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled call answers %v", err)
+	}
+	select {
+	case <-gate.freed:
+	case <-time.After(10 * time.Second):
+		t.Error("the server is not told that a call was cancelled")
+	}
+	gate.holds.Store(false)
+	gate.fails.Store(true)
+	if _, err := session.CallTool(t.Context(), find); err == nil {
+		t.Error("a call succeeds without a server")
+	}
+	gate.fails.Store(false)
+	physicalID := result.StructuredContent.(map[string]any)["subscribers"].(map[string]any)["nodes"].([]any)[0].(map[string]any)["physicalId"].(string)
+	if result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "annotate_subscriber", Arguments: map[string]any{"physicalId": physicalID, "nickname": "by a desktop"}}); err != nil || result.IsError {
+		t.Fatal(result, err)
+	}
+	if _, audit, _ := simgraph(t, s.dir, "audit", "export"); !strings.Contains(audit, `"door":"mcp (desktop 1)"`) {
+		t.Error("the log does not name the client of the desktop")
+	}
+	fatal.If(t, session.Close()) // ends standard input, and fails where the program does not end well
+	if cmd.ProcessState.ExitCode() != 0 || said.String() != "" {
+		t.Errorf("ended with %d: %s", cmd.ProcessState.ExitCode(), said.String())
+	}
+}
+
+// gate stands before a server, holds requests of tools until their client goes, or fails.
+type gate struct {
+	to           string
+	holds, fails atomic.Bool
+	held, freed  chan struct{}
+}
+
+// ServeHTTP implements http.Handler.
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case g.fails.Load():
+		panic(http.ErrAbortHandler)
+	case g.holds.Load() && r.Header.Get("Mcp-Method") == "tools/call":
+		_, _ = io.Copy(io.Discard, r.Body) // until then a server does not see its client go
+		g.held <- struct{}{}
+		<-r.Context().Done()
+		g.freed <- struct{}{}
+		return
+	}
+	at, _ := url.Parse(g.to)
+	httputil.NewSingleHostReverseProxy(at).ServeHTTP(w, r)
+}
+
+// Without a server that takes the credentials nothing is served, and it is said why.
+func TestTheToolsOfNoServerAreNotServed(t *testing.T) {
+	t.Parallel()
+	s := start(t, dataDir(t), nil)
+	for _, c := range []struct {
+		server  string
+		environ []string
+		status  int
+		says    string
+	}{
+		{"http://127.0.0.1:1", []string{"SIMGRAPH_TOKEN=x"}, 1, "connection refused"},
+		{"http://127.0.0.1:1", []string{"SIMGRAPH_KEY=x", "SIMGRAPH_SECRET=y"}, 1, "connection refused"},
+		{s.base, []string{"SIMGRAPH_TOKEN=x"}, 1, "refused the credentials: 401"},
+		{s.base, []string{"SIMGRAPH_KEY=x", "SIMGRAPH_SECRET=y"}, 1, "exchanged for no token: 401"},
+		{s.base, nil, 2, "SIMGRAPH_KEY and SIMGRAPH_SECRET"},
+		{"sim.example", []string{"SIMGRAPH_TOKEN=x"}, 2, "--server must be"},
+	} {
+		status, stdout, stderr := simgraphWith(t, s.dir, c.environ, "mcp", "--server", c.server)
+		if status != c.status || !strings.Contains(stderr, c.says) || c.status == 1 && stdout != "" {
+			t.Errorf("%s %v: %d %q %q", c.server, c.environ, status, stdout, stderr)
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ type commandLine struct {
 	Migrate   command.Migrate   `cmd:"" help:"Work on the schema of the database."`
 	Key       command.Key       `cmd:"" help:"Work on access keys."`
 	Documents command.Documents `cmd:"" help:"Work on trusted documents."`
+	MCP       command.MCP       `cmd:"" name:"mcp" help:"Serve the tools of a server to a desktop client, over standard input and output."`
 	Token     command.Token     `cmd:"" help:"Print an access token of a user."`
 	LoginLink command.LoginLink `cmd:"" help:"Print a link that signs a user in to the page once."`
 	Session   command.Session   `cmd:"" help:"Work on who is signed in to the page."`
