@@ -10881,7 +10881,7 @@ type AuditEntry implements Node {
   actor: String
   "The access key that was used; null for none."
   accessKeyId: String
-  "The way in: graphql, rest, oauth, or a command; null for the service itself."
+  "The way in: graphql, rest, oauth, mcp with the name of the agent, such as mcp (desktop 1.2), or a command; null for the service itself."
   door: String
   "The network address of the client, or the host of the command; null for the service itself."
   address: String
@@ -12309,7 +12309,7 @@ input AuditFilter {
   actor: StringFilter
   "The access key that was used; null for none."
   accessKeyId: StringFilter
-  "The way in: graphql, rest, oauth, or a command; null for the service itself."
+  "The way in: graphql, rest, oauth, mcp with the name of the agent, such as mcp (desktop 1.2), or a command; null for the service itself."
   door: StringFilter
   "The network address of the client, or the host of the command; null for the service itself."
   address: StringFilter
