@@ -154,6 +154,11 @@ func (DocumentsRemove) Deletes() []Deletion {
 }
 
 // Deletes implements Deleting.
+func (MCP) Deletes() []Deletion {
+	return []Deletion{{"nicknames, tags and silences of the server that an agent changes by a tool", AsksCallers, "the audit log has what it was"}}
+}
+
+// Deletes implements Deleting.
 func (Token) Deletes() []Deletion {
 	return []Deletion{{"tokens of the company that expired a day ago", AsksNever, "nobody can use them"}}
 }
