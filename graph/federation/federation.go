@@ -46,7 +46,7 @@ func Keys(schema *ast.Schema) map[string][]Key {
 }
 
 // ForClients returns the schema to print, without what each subgraph has for gateways: tools of clients refuse
-// scalars that they were not told about.
+// scalars that their configuration does not name.
 func ForClients(schema *ast.Schema) *ast.Schema {
 	part := *schema
 	part.Types = make(map[string]*ast.Definition, len(schema.Types))

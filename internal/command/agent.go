@@ -144,7 +144,7 @@ func (r *relay) connected(ctx context.Context) (*sdk.ClientSession, error) {
 	if session != nil {
 		return session, nil
 	}
-	// A refusal is told here as it is: Connect tries an older revision after it.
+	// Report a refusal as it is: Connect would try an older revision of the protocol.
 	if _, err := r.Token(); err != nil {
 		return nil, err
 	}
