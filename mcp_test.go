@@ -17,18 +17,10 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/oauth2"
 
 	"simgraph/internal/fatal"
 )
-
-// bearing sends requests by a token.
-type bearing string
-
-func (token bearing) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(token))
-	return http.DefaultTransport.RoundTrip(r)
-}
 
 // An instance that runs trusted documents alone serves its tools, whose results fit their
 // output schemas, and in which texts of the fleet are values of JSON.
@@ -51,7 +43,7 @@ func TestAgentsCallTools(t *testing.T) {
 	if status, answer := s.send(r); status != http.StatusOK {
 		t.Fatal(status, answer)
 	}
-	transport := &sdk.StreamableClientTransport{Endpoint: s.base + "/mcp", HTTPClient: &http.Client{Transport: bearing(s.token)}, DisableStandaloneSSE: true}
+	transport := &sdk.StreamableClientTransport{Endpoint: s.base + "/mcp", HTTPClient: oauth2.NewClient(t.Context(), oauth2.StaticTokenSource(&oauth2.Token{AccessToken: s.token})), DisableStandaloneSSE: true}
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
 	fatal.If(t, err)
 	listed, err := session.ListTools(t.Context(), nil)
@@ -169,7 +161,7 @@ func TestADesktopClientCallsToolsByTheProgram(t *testing.T) {
 	select {
 	case <-gate.freed:
 	case <-time.After(10 * time.Second):
-		t.Error("the server is not told that a call was cancelled")
+		t.Error("the server did not learn that a call was cancelled")
 	}
 	gate.holds.Store(false)
 	gate.fails.Store(true)

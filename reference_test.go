@@ -22,6 +22,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/ascii"
+	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
 	"simgraph/graph/generated"
 	"simgraph/internal/fatal"
@@ -314,7 +315,7 @@ func guardTables(schema *graph.Schema) string {
 		fmt.Fprintf(&all, "\n## %s\n\n| field | permissions |\n|---|---|\n", section.title)
 		for _, name := range section.types {
 			for _, field := range schema.Types[name].Fields {
-				needed := guards(field)
+				needed := guard.Permissions(field.Directives)
 				if strings.HasPrefix(field.Name, "__") || len(needed) == 0 && !section.all {
 					continue
 				}
@@ -323,20 +324,6 @@ func guardTables(schema *graph.Schema) string {
 		}
 	}
 	return all.String()
-}
-
-// guards are the permissions that a field names.
-func guards(field *graph.FieldDefinition) (needed []string) {
-	guard := field.Directives.ForName("guard")
-	if guard == nil {
-		return nil
-	}
-	if named := guard.Arguments.ForName("permissions"); named != nil {
-		for _, child := range named.Value.Children {
-			needed = append(needed, child.Value.Raw)
-		}
-	}
-	return needed
 }
 
 func needs(permissions []string) string {

@@ -52,7 +52,7 @@ type Config struct {
 }
 
 // Run executes a prepared operation in process.
-type Run func(ctx context.Context, variables map[string]any) *graphql.Response
+type Run = func(ctx context.Context, variables map[string]any) *graphql.Response
 
 // Handler answers POST /mcp.
 type Handler struct {

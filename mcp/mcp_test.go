@@ -34,12 +34,7 @@ func connect(t *testing.T, authenticate func(*http.Request) (context.Context, er
 	t.Helper()
 	engine := transport.New(generated.NewExecutableSchema(generated.Config{}), transport.Config{})
 	t.Cleanup(engine.Close)
-	return connectTo(t, authenticate, func(document string) (mcp.Run, error) {
-		prepared, err := engine.Prepare(document)
-		return func(ctx context.Context, variables map[string]any) *graphql.Response {
-			return engine.Do(ctx, prepared, variables)
-		}, err
-	})
+	return connectTo(t, authenticate, engine.Prepare)
 }
 
 func connectTo(t *testing.T, authenticate func(*http.Request) (context.Context, error), prepare func(string) (mcp.Run, error)) *sdk.ClientSession {

@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 
 	"simgraph/domain"
+	"simgraph/graph/engine/guard"
 )
 
 //go:embed operations/*.graphql
@@ -106,16 +107,8 @@ func (t *tool) requireFields(value *ast.Value) {
 }
 
 func (t *tool) needs(directives ast.DirectiveList) {
-	guard := directives.ForName("guard")
-	if guard == nil {
-		return
-	}
-	permissions := guard.Arguments.ForName("permissions")
-	if permissions == nil {
-		return
-	}
-	for _, child := range permissions.Value.Children {
-		if permission := domain.Permission(child.Value.Raw); !slices.Contains(t.permissions, permission) {
+	for _, name := range guard.Permissions(directives) {
+		if permission := domain.Permission(name); !slices.Contains(t.permissions, permission) {
 			t.permissions = append(t.permissions, permission)
 		}
 	}

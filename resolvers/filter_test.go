@@ -8,6 +8,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"simgraph/graph/engine/guard"
 	"simgraph/graph/generated"
 )
 
@@ -217,24 +218,12 @@ func faultsOfConnection(schema *ast.Schema, field *ast.FieldDefinition) (faults 
 	node := schema.Types[schema.Types[field.Type.Name()].Fields.ForName("nodes").Type.Name()]
 	for _, condition := range conditions.Fields {
 		if shown := node.Fields.ForName(condition.Name); shown != nil {
-			for _, permission := range needed(shown) {
-				if !slices.Contains(needed(field), permission) {
+			for _, permission := range guard.Permissions(shown.Directives) {
+				if !slices.Contains(guard.Permissions(field.Directives), permission) {
 					faults = append(faults, conditions.Name+"."+condition.Name+" finds what only "+permission+" shows")
 				}
 			}
 		}
 	}
 	return faults
-}
-
-// needed are the permissions that a field requires.
-func needed(field *ast.FieldDefinition) (permissions []string) {
-	guard := field.Directives.ForName("guard")
-	if guard == nil || guard.Arguments.ForName("permissions") == nil {
-		return nil
-	}
-	for _, child := range guard.Arguments.ForName("permissions").Value.Children {
-		permissions = append(permissions, child.Value.Raw)
-	}
-	return permissions
 }

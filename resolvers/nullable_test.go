@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/graph/engine/guard"
 	"simgraph/graph/plan"
 	"simgraph/resolvers"
 )
@@ -34,7 +35,7 @@ func TestFieldsThatCanFailAreNullable(t *testing.T) {
 			path := name + "." + field.Name
 			loads := field.Name == "totalCount" || objects[name] != nil && objects[name].Fields[field.Name] != nil && objects[name].Fields[field.Name].Relation != nil
 			root := slices.Contains(roots, name) && !strings.HasPrefix(field.Name, "__") && !slices.Contains(slices.Concat(alwaysThere, asSpecified), path)
-			fails := root || loads || field.Directives.ForName("guard") != nil && len(required(field)) > 0
+			fails := root || loads || len(guard.Permissions(field.Directives)) > 0
 			marked := field.Directives.ForName("semanticNonNull") != nil
 			switch {
 			case fails && field.Type.NonNull:

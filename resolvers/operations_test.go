@@ -1,6 +1,7 @@
 package resolvers_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -273,7 +274,7 @@ func fits(value any, scalar string) bool {
 	switch value.(type) {
 	case string:
 		return scalar == "String" || scalar == "ID"
-	case float64:
+	case json.Number:
 		return scalar == "Int"
 	}
 	return false

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/query"
+	"simgraph/graph/engine/guard"
 	"simgraph/resolvers"
 )
 
@@ -29,20 +30,6 @@ func rootFields(schema *ast.Schema) map[string]ast.FieldList {
 		}
 	}
 	return roots
-}
-
-func required(field *ast.FieldDefinition) []string {
-	directive := field.Directives.ForName("guard")
-	if directive == nil {
-		return nil
-	}
-	var permissions []string
-	if argument := directive.Arguments.ForName("permissions"); argument != nil {
-		for _, child := range argument.Value.Children {
-			permissions = append(permissions, child.Value.Raw)
-		}
-	}
-	return permissions
 }
 
 func TestEveryRootFieldIsGuarded(t *testing.T) {
@@ -108,10 +95,10 @@ func TestTheMatrixOfPermissions(t *testing.T) {
 					}
 				}
 			}
-			refused(selectionOf(schema, field), required(field))
+			refused(selectionOf(schema, field), guard.Permissions(field.Directives))
 			if input := field.Arguments.ForName("input"); input != nil {
 				for _, guarded := range schema.Types[input.Type.Name()].Fields {
-					if permissions := required(guarded); len(permissions) > 0 {
+					if permissions := guard.Permissions(guarded.Directives); len(permissions) > 0 {
 						refused(fmt.Sprintf("%s(input: %s) {__typename}", field.Name, literalWith(schema, input.Type, guarded)), permissions)
 					}
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/graph/engine/guard"
 )
 
 // endpoint is a route with its operation, ready to answer.
@@ -172,16 +173,8 @@ func (e *endpoint) study(set ast.SelectionSet) {
 }
 
 func (e *endpoint) require(field *ast.FieldDefinition) {
-	directive := field.Directives.ForName("guard")
-	if directive == nil {
-		return
-	}
-	named := directive.Arguments.ForName("permissions")
-	if named == nil {
-		return
-	}
-	for _, child := range named.Value.Children {
-		permission := domain.Permission(child.Value.Raw)
+	for _, name := range guard.Permissions(field.Directives) {
+		permission := domain.Permission(name)
 		if !slices.Contains(e.permissions, permission) {
 			e.permissions = append(e.permissions, permission)
 		}

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/vektah/gqlparser/v2/gqlerror"
-
 	"simgraph/domain"
 	"simgraph/internal/problem"
 )
@@ -27,31 +25,6 @@ func wrongMethod(method string, allowed []string) *problem.Problem {
 	allow := strings.Join(allowed, ", ")
 	message := fmt.Sprintf("this path does not serve %.20q; it serves %s", method, allow)
 	return problem.New(problem.WrongMethod, "", message).With("Allow", allow)
-}
-
-// fromGraph presents an error of an operation. A code without a status is a
-// fault of ours: the operations are part of the program.
-func fromGraph(err *gqlerror.Error) *problem.Problem {
-	code, _ := err.Extensions["code"].(string)
-	fault, ofDomain := domain.AsError(err)
-	field := ""
-	if ofDomain {
-		field = fault.Field
-	}
-	if code == problem.Throttled {
-		code = string(domain.KindRateLimited)
-	}
-	if !problem.Known(code) {
-		return problem.NewInternal()
-	}
-	p := problem.New(code, field, err.Message)
-	if ofDomain && fault.Reason != "" && field != "" {
-		p.Details[0].Reason = fault.Reason
-	}
-	if seconds, ok := err.Extensions["retryAfter"].(int); ok {
-		p.Wait = seconds
-	}
-	return p
 }
 
 // Refuse answers a request that is not served, such as one beyond a limit.

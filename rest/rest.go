@@ -39,7 +39,7 @@ type Config struct {
 
 // Run executes a prepared operation in process, with variables of the kinds
 // string, int, int64 and nil.
-type Run func(ctx context.Context, variables map[string]any) *graphql.Response
+type Run = func(ctx context.Context, variables map[string]any) *graphql.Response
 
 // maxWalk bounds how often the operation of one request is run.
 const maxWalk = 100
@@ -188,7 +188,7 @@ func join(list, more []byte) []byte {
 func (h *Handler) execute(ctx context.Context, e *endpoint, c *call) (answer, error) {
 	response := e.run(ctx, c.variables)
 	if len(response.Errors) > 0 {
-		return answer{}, e.refusal(c, fromGraph(response.Errors[0]))
+		return answer{}, e.refusal(c, problem.OfGraph(response.Errors[0]))
 	}
 	part, err := e.outline.shape(response.Data)
 	if part.lost != nil {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
@@ -78,7 +77,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 	t.Cleanup(engine.Close)
 	paths, err := rest.New(rest.Config{
 		Schema:       graph.Schema().Schema(),
-		Prepare:      prepare(engine),
+		Prepare:      engine.Prepare,
 		Authenticate: gate.Admit,
 		RequestID:    transport.RequestID,
 		Log:          log,
@@ -95,15 +94,6 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 
 func usageStore(pool *sqlx.DB) *usage.Store {
 	return usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
-}
-
-func prepare(engine *transport.Server) func(string) (rest.Run, error) {
-	return func(document string) (rest.Run, error) {
-		prepared, err := engine.Prepare(document)
-		return func(ctx context.Context, variables map[string]any) *graphql.Response {
-			return engine.Do(ctx, prepared, variables)
-		}, err
-	}
 }
 
 // load imports the companies of the tests.

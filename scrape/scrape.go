@@ -42,7 +42,7 @@ type Config struct {
 }
 
 // Run executes a prepared operation in process.
-type Run func(ctx context.Context, variables map[string]any) *graphql.Response
+type Run = func(ctx context.Context, variables map[string]any) *graphql.Response
 
 // Handler answers GET /metrics/fleet.
 type Handler struct {
@@ -118,19 +118,7 @@ func ask(ctx context.Context, run Run, variables map[string]any, into any) error
 	if len(response.Errors) == 0 {
 		return json.Unmarshal(response.Data, into)
 	}
-	first := response.Errors[0]
-	code, _ := first.Extensions["code"].(string)
-	if code == problem.Throttled {
-		code = string(domain.KindRateLimited)
-	}
-	if !problem.Known(code) {
-		return first
-	}
-	p := problem.New(code, "", first.Message)
-	if seconds, is := first.Extensions["retryAfter"].(int); is {
-		p.Wait = seconds
-	}
-	return p
+	return problem.OfGraph(response.Errors[0])
 }
 
 // walk reads all pages of a list.

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
@@ -224,7 +223,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	paths, err := rest.New(rest.Config{
 		Challenge:    challenge,
 		Schema:       schema.Schema(),
-		Prepare:      v.prepare,
+		Prepare:      v.engine.Prepare,
 		Authenticate: gate.AdmitBrowser,
 		RequestID:    transport.RequestID,
 		Routed:       v.telemetry.Routed,
@@ -237,20 +236,14 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
 	tools, err := mcp.New(mcp.Config{
 		Challenge: problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL, mcp.Path)},
-		Schema:    schema.Schema(), Prepare: func(document string) (mcp.Run, error) {
-			run, err := v.prepare(document)
-			return mcp.Run(run), err
-		},
+		Schema:    schema.Schema(), Prepare: v.engine.Prepare,
 		Authenticate: gate.Admit, RequestID: transport.RequestID, PublicURL: s.PublicURL, Version: BuildVersion(), Log: v.log,
 	})
 	if err != nil {
 		return err
 	}
 	numbers, err := scrape.New(scrape.Config{
-		Challenge: challenge, Prepare: func(document string) (scrape.Run, error) {
-			run, err := v.prepare(document)
-			return scrape.Run(run), err
-		},
+		Challenge: challenge, Prepare: v.engine.Prepare,
 		Authenticate: gate.Admit, RequestID: transport.RequestID, Log: v.log,
 	})
 	if err != nil {
@@ -317,12 +310,4 @@ func (v *service) perResponse(graph *resolvers.Graph) func(context.Context) cont
 	return func(ctx context.Context) context.Context {
 		return resolvers.WithBatches(graph.WithLoaders(ctx), metrics.Batch)
 	}
-}
-
-// prepare reads a document of the REST paths for the engine.
-func (v *service) prepare(document string) (rest.Run, error) {
-	prepared, err := v.engine.Prepare(document)
-	return func(ctx context.Context, variables map[string]any) *graphql.Response {
-		return v.engine.Do(ctx, prepared, variables)
-	}, err
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
 	"simgraph/domain"
 )
 
@@ -55,6 +57,31 @@ func Of(err error) *Problem {
 	p := New(string(e.Kind), e.Field, e.Message)
 	if p.Wait > 0 {
 		p.Wait = e.RetrySeconds()
+	}
+	return p
+}
+
+// OfGraph presents an error of an operation. A code without a status is a fault of ours:
+// the operations are part of the program.
+func OfGraph(err *gqlerror.Error) *Problem {
+	code, _ := err.Extensions["code"].(string)
+	fault, ofDomain := domain.AsError(err)
+	field := ""
+	if ofDomain {
+		field = fault.Field
+	}
+	if code == Throttled {
+		code = string(domain.KindRateLimited)
+	}
+	if !Known(code) {
+		return NewInternal()
+	}
+	p := New(code, field, err.Message)
+	if ofDomain && fault.Reason != "" && field != "" {
+		p.Details[0].Reason = fault.Reason
+	}
+	if seconds, ok := err.Extensions["retryAfter"].(int); ok {
+		p.Wait = seconds
 	}
 	return p
 }

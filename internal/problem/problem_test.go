@@ -17,7 +17,9 @@ import (
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
 	"simgraph/internal/problem"
+	"simgraph/mcp"
 	"simgraph/rest"
+	"simgraph/scrape"
 )
 
 // presented is what a kind of error looks like to HTTP callers.
@@ -91,13 +93,16 @@ func (keys) Throttled(domain.Origin, string) {}
 func TestTheEndpointsPresentErrorsAlike(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
+	noID := func(context.Context) string { return "" }
 	endpoints := map[string]interface {
 		Refuse(w http.ResponseWriter, r *http.Request, err error)
 	}{
 		"graphql": httpd.Graph(nil, nil, problem.Challenge{}, log),
-		"rest":    &rest.Handler{Config: rest.Config{RequestID: func(context.Context) string { return "" }}},
+		"rest":    &rest.Handler{Config: rest.Config{RequestID: noID}},
 		"usage":   ingest.New(ingest.Config{Log: log}),
 		"oauth":   access.NewOAuth(keys{}, log),
+		"mcp":     &mcp.Handler{Config: mcp.Config{Log: log, RequestID: noID}},
+		"scrape":  &scrape.Handler{Config: scrape.Config{Log: log, RequestID: noID}},
 		"page":    httpd.Pages(map[string]http.Handler{"/": nil})[0].Endpoint,
 	}
 	for name, endpoint := range endpoints {

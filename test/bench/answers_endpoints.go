@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
@@ -41,12 +39,7 @@ func endpoints(pool *sqlx.DB) (http.Handler, error) {
 	})
 	paths, err := rest.New(rest.Config{
 		Schema: schema.Schema(), Authenticate: gate.Admit, RequestID: transport.RequestID, Log: log,
-		Prepare: func(document string) (rest.Run, error) {
-			prepared, err := engine.Prepare(document)
-			return func(ctx context.Context, variables map[string]any) *graphql.Response {
-				return engine.Do(ctx, prepared, variables)
-			}, err
-		},
+		Prepare: engine.Prepare,
 	})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/graph/engine/guard"
 	"simgraph/graph/federation"
 )
 
@@ -122,7 +123,7 @@ func (w *world) entity(t *testing.T, token, node string, key federation.Key, id 
 // by fields, without their ids.
 func (w *world) shown(typeName string, permissions []domain.Permission) bool {
 	may := func(field *ast.FieldDefinition) bool {
-		return !slices.ContainsFunc(required(field), func(needed string) bool { return !slices.Contains(permissions, domain.Permission(needed)) })
+		return !slices.ContainsFunc(guard.Permissions(field.Directives), func(needed string) bool { return !slices.Contains(permissions, domain.Permission(needed)) })
 	}
 	next, seen := []string{w.schema.Query.Name}, map[string]bool{}
 	for len(next) > 0 {

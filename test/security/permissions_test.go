@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/graph/engine/guard"
 )
 
 // tokenWithout returns a token of the administrator that lacks a permission.
@@ -81,7 +82,7 @@ func TestTheMatrixOfPermissionsOfEdges(t *testing.T) {
 			continue
 		}
 		for _, field := range def.Fields {
-			for _, lacking := range required(field) {
+			for _, lacking := range guard.Permissions(field.Directives) {
 				edges++
 				w.refuseEdge(t, tokens[lacking], def, field, domain.Permission(lacking), v)
 			}
@@ -90,20 +91,6 @@ func TestTheMatrixOfPermissionsOfEdges(t *testing.T) {
 	if edges < 20 {
 		t.Errorf("only %d edges were found", edges)
 	}
-}
-
-func required(field *ast.FieldDefinition) []string {
-	var permissions []string
-	guard := field.Directives.ForName("guard")
-	if guard == nil {
-		return nil
-	}
-	if argument := guard.Arguments.ForName("permissions"); argument != nil {
-		for _, child := range argument.Value.Children {
-			permissions = append(permissions, child.Value.Raw)
-		}
-	}
-	return permissions
 }
 
 // refuseEdge queries the edge along every way that a caller without the
@@ -169,7 +156,7 @@ func (w *world) way(typeName, without string) ([]*ast.FieldDefinition, bool) {
 		ways = ways[1:]
 		last := way[len(way)-1]
 		def := w.schema.Types[last.Type.Name()]
-		if slices.Contains(required(last), without) || def.Kind != ast.Object {
+		if slices.Contains(guard.Permissions(last.Directives), without) || def.Kind != ast.Object {
 			continue
 		}
 		if def.Name == typeName {

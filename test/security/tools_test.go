@@ -10,26 +10,18 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/oauth2"
 
 	"simgraph/internal/fatal"
 	"simgraph/mcp"
 )
-
-// bearing sends requests by a token.
-type bearing string
-
-func (token bearing) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(token))
-	return http.DefaultTransport.RoundTrip(r)
-}
 
 // agent connects a client of the tools by a token.
 func (w *world) agent(t *testing.T, token string) *sdk.ClientSession {
 	t.Helper()
 	server := httptest.NewServer(w.handler)
 	t.Cleanup(server.Close)
-	transport := &sdk.StreamableClientTransport{Endpoint: server.URL + mcp.Path, HTTPClient: &http.Client{Transport: bearing(token)}, DisableStandaloneSSE: true}
+	transport := &sdk.StreamableClientTransport{Endpoint: server.URL + mcp.Path, HTTPClient: oauth2.NewClient(t.Context(), oauth2.StaticTokenSource(&oauth2.Token{AccessToken: token})), DisableStandaloneSSE: true}
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "agent", Version: "1"}, nil).Connect(t.Context(), transport, nil)
 	fatal.If(t, err)
 	t.Cleanup(func() { _ = session.Close() })

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/jmoiron/sqlx"
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -356,12 +355,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	w.schema = graph.Schema().Schema()
 	paths, err := rest.New(rest.Config{
 		Schema: w.schema, Authenticate: gate.AdmitBrowser, RequestID: transport.RequestID, Log: log,
-		Prepare: func(document string) (rest.Run, error) {
-			prepared, err := engine.Prepare(document)
-			return func(ctx context.Context, variables map[string]any) *graphql.Response {
-				return engine.Do(ctx, prepared, variables)
-			}, err
-		},
+		Prepare: engine.Prepare,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -369,24 +363,14 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
 	tools, err := mcp.New(mcp.Config{
 		Schema: w.schema, Authenticate: gate.Admit, RequestID: transport.RequestID, Log: log,
-		Prepare: func(document string) (mcp.Run, error) {
-			prepared, err := engine.Prepare(document)
-			return func(ctx context.Context, variables map[string]any) *graphql.Response {
-				return engine.Do(ctx, prepared, variables)
-			}, err
-		},
+		Prepare: engine.Prepare,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	numbers, err := scrape.New(scrape.Config{
 		Authenticate: gate.Admit, RequestID: transport.RequestID, Log: log,
-		Prepare: func(document string) (scrape.Run, error) {
-			prepared, err := engine.Prepare(document)
-			return func(ctx context.Context, variables map[string]any) *graphql.Response {
-				return engine.Do(ctx, prepared, variables)
-			}, err
-		},
+		Prepare: engine.Prepare,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 // Package guard bounds what a GraphQL document may ask for. Measure runs on
 // the parsed document before validation, whose running time and whose errors
-// grow faster than the document; Price is known before an operation runs.
+// grow faster than the document; Price is known before an operation runs. Permissions are
+// what the schema asks of callers.
 package guard
 
 // Limits of one document. What several operations or fragments hold counts

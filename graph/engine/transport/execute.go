@@ -119,12 +119,14 @@ func (s *Server) event(ctx context.Context, events graphql.ResponseHandler) (res
 	return resp
 }
 
-// Prepared is an operation of the program itself, read once.
-type Prepared struct{ operation *operation }
+// Run executes an operation of the program itself in process. Variables are plain values of
+// the kinds that JSON has; ints may be int, int32 or int64. A response without data is one
+// of an operation that was refused before it ran.
+type Run = func(ctx context.Context, variables map[string]any) *graphql.Response
 
-// Prepare reads a document with one operation, a query or a mutation. The
-// limits of documents do not hold for it; its error names what is invalid.
-func (s *Server) Prepare(text string) (*Prepared, error) {
+// Prepare reads a document with one operation, a query or a mutation, once for all its
+// runs. The limits of documents do not hold for it; its error names what is invalid.
+func (s *Server) Prepare(text string) (Run, error) {
 	doc, errs := s.read(text, trusted)
 	if len(errs) > 0 {
 		return nil, errs
@@ -136,16 +138,11 @@ func (s *Server) Prepare(text string) (*Prepared, error) {
 	if op.def.Operation == ast.Subscription {
 		return nil, errors.New("a subscription cannot be prepared")
 	}
-	return &Prepared{operation: op}, nil
-}
-
-// Do executes a prepared operation in process. Variables are plain values of
-// the kinds that JSON has; ints may be int, int32 or int64. A response
-// without data is one of an operation that was refused before it ran.
-func (s *Server) Do(ctx context.Context, p *Prepared, variables map[string]any) *graphql.Response {
-	c, errs := s.admit(ctx, p.operation, &request{variables: variables}, trusted.Cost)
-	if len(errs) > 0 {
-		return s.refused(ctx, errs)
-	}
-	return s.run(ctx, c)
+	return func(ctx context.Context, variables map[string]any) *graphql.Response {
+		c, errs := s.admit(ctx, op, &request{variables: variables}, trusted.Cost)
+		if len(errs) > 0 {
+			return s.refused(ctx, errs)
+		}
+		return s.run(ctx, c)
+	}, nil
 }

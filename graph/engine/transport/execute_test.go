@@ -172,15 +172,15 @@ func TestAHiddenSchemaIsNeitherShownNorSuggested(t *testing.T) {
 
 func TestAPreparedOperationRunsInProcess(t *testing.T) {
 	b := newBench(t, nil)
-	p, err := b.engine.Prepare("query($n:Int!,$c:[Color!]){integer(value:$n) filter(value:{colors:$c})}")
+	run, err := b.engine.Prepare("query($n:Int!,$c:[Color!]){integer(value:$n) filter(value:{colors:$c})}")
 	fatal.If(t, err)
 	ctx := transport.WithRequestID(t.Context(), "req-2")
-	resp := b.engine.Do(ctx, p, map[string]any{"n": 3, "c": []any{"RED"}})
+	resp := run(ctx, map[string]any{"n": 3, "c": []any{"RED"}})
 	want := `{"integer":"[3,4]","filter":"{\"name\":null,\"size\":7,\"colors\":[\"RED\"],\"and\":null,\"choice\":null}"}`
 	if string(resp.Data) != want || resp.Errors != nil {
 		t.Errorf("%s %v", resp.Data, resp.Errors)
 	}
-	resp = b.engine.Do(ctx, p, map[string]any{"n": "3"})
+	resp = run(ctx, map[string]any{"n": "3"})
 	if resp.Data != nil || len(resp.Errors) != 1 || resp.Errors[0].Extensions["requestId"] != "req-2" {
 		t.Errorf("%s %v", resp.Data, resp.Errors)
 	}
@@ -268,9 +268,9 @@ func TestDeferIsNotInTheSchema(t *testing.T) {
 
 func BenchmarkPreparedPage(b *testing.B) {
 	engine := transport.New(testschema.New(new(testschema.Resolvers)), transport.Config{})
-	p, err := engine.Prepare("query($n:Int){items(first:$n){nodes{id name size at big tags}}}")
+	run, err := engine.Prepare("query($n:Int){items(first:$n){nodes{id name size at big tags}}}")
 	fatal.If(b, err)
 	for b.Loop() {
-		engine.Do(b.Context(), p, map[string]any{"n": 1})
+		run(b.Context(), map[string]any{"n": 1})
 	}
 }

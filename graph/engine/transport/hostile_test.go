@@ -192,7 +192,7 @@ func FuzzVariables(f *testing.F) {
 	}
 	engine := transport.New(testschema.New(new(testschema.Resolvers)), transport.Config{})
 	f.Fuzz(func(t *testing.T, field, kind, value string) {
-		p, err := engine.Prepare(fmt.Sprintf("query($v:%s){%s(value:$v)}", kind, field))
+		run, err := engine.Prepare(fmt.Sprintf("query($v:%s){%s(value:$v)}", kind, field))
 		if err != nil {
 			return
 		}
@@ -202,7 +202,7 @@ func FuzzVariables(f *testing.F) {
 		if decoder.Decode(&v) != nil {
 			return
 		}
-		for _, err := range engine.Do(t.Context(), p, map[string]any{"v": v}).Errors {
+		for _, err := range run(t.Context(), map[string]any{"v": v}).Errors {
 			if err.Extensions["code"] != transport.CodeBadInput {
 				t.Errorf("%s(%s): %s: %v", field, kind, value, err)
 			}
