@@ -98,6 +98,9 @@ func list(t *testing.T, session *sdk.ClientSession) []*sdk.Tool {
 	t.Helper()
 	listed, err := session.ListTools(t.Context(), nil)
 	fatal.If(t, err)
+	if listed.CacheScope != "private" {
+		t.Errorf("a list that depends on the caller may be kept for others: %q", listed.CacheScope)
+	}
 	return listed.Tools
 }
 
