@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -13,11 +12,6 @@ import (
 
 	"simgraph/internal/command"
 	"simgraph/internal/fatal"
-)
-
-const (
-	askingBegin = "<!-- asking: written by go test -run TheManual -update . -->\n"
-	askingEnd   = "<!-- end of asking -->"
 )
 
 // commands are all commands by their names, with the values that are run.
@@ -46,14 +40,6 @@ func deletionsOf(node *kong.Node) []command.Deletion {
 // what the commands say.
 func TestTheManualSaysHowEachCommandAsks(t *testing.T) {
 	t.Parallel()
-	const name = "docs/reliability.md"
-	content, err := os.ReadFile(name)
-	fatal.If(t, err)
-	before, rest, begins := strings.Cut(string(content), askingBegin)
-	listed, after, ends := strings.Cut(rest, askingEnd)
-	if !begins || !ends {
-		t.Fatal("the manual has no table of how commands ask")
-	}
 	var want strings.Builder
 	want.WriteString("\n| command | what goes, or is overwritten | how it asks | how to get it back |\n|---|---|---|---|\n")
 	silent := []string{}
@@ -67,13 +53,7 @@ func TestTheManualSaysHowEachCommandAsks(t *testing.T) {
 		}
 	}
 	fmt.Fprintf(&want, "\nThese delete and overwrite nothing: %s.\n\n", strings.Join(silent, ", "))
-	if *update {
-		rewrite(t, name, before+askingBegin+want.String()+askingEnd+after)
-		return
-	}
-	if listed != want.String() {
-		t.Errorf("the table in %s is not what commands say: run go test -run TheManual -update .", name)
-	}
+	derived(t, "docs/reliability.md", "asking", want.String())
 }
 
 // What a command does when it opens the database is in the table of what is deleted.

@@ -194,28 +194,10 @@ func TestTheManualOfTheGraphListsTheNodes(t *testing.T) {
 	}
 }
 
-const (
-	ordersBegin = "<!-- orders: written by go test -run TheManual -update . -->\n"
-	ordersEnd   = "<!-- end of orders -->\n"
-)
-
 // The manual has the order of every connection that has one.
 func TestTheManualOfTheGraphListsTheOrders(t *testing.T) {
 	t.Parallel()
-	const name = "docs/graphql.md"
-	before, rest, begins := strings.Cut(manual(t, name), ordersBegin)
-	listed, after, ends := strings.Cut(rest, ordersEnd)
-	if !begins || !ends {
-		t.Fatal("the manual has no table of orders")
-	}
-	want := orderTable()
-	if *update {
-		rewrite(t, name, before+ordersBegin+want+ordersEnd+after)
-		return
-	}
-	if listed != want {
-		t.Error("the orders in docs/graphql.md are not those of the schema: run go test -run TheManual -update .")
-	}
+	derived(t, "docs/graphql.md", "orders", orderTable())
 }
 
 // orderTable has a line for each connection with an order, by its coordinate.

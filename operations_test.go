@@ -26,11 +26,6 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of the documentation anew")
 
-const (
-	flagsBegin = "<!-- flags: written by go test -run TheManual -update . -->\n"
-	flagsEnd   = "<!-- end of flags -->"
-)
-
 // flagTable is every flag of serve as a table, one for each group.
 func flagTable(t *testing.T) string {
 	t.Helper()
@@ -74,22 +69,7 @@ func quoted(texts []string) string {
 
 func TestTheManualHasEveryFlag(t *testing.T) {
 	t.Parallel()
-	const name = "docs/operations.md"
-	content, err := os.ReadFile(name)
-	fatal.If(t, err)
-	before, rest, begins := strings.Cut(string(content), flagsBegin)
-	listed, after, ends := strings.Cut(rest, flagsEnd)
-	if !begins || !ends {
-		t.Fatal("the manual has no table of flags")
-	}
-	want := flagTable(t)
-	if *update {
-		rewrite(t, name, before+flagsBegin+want+flagsEnd+after)
-		return
-	}
-	if listed != want {
-		t.Error("the flags in docs/operations.md are not those of serve: run go test -run TheManual -update .")
-	}
+	derived(t, "docs/operations.md", "flags", flagTable(t))
 }
 
 var metricName = regexp.MustCompile(`\b(simgraph|go|process)_[a-z_0-9]+`)

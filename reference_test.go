@@ -254,28 +254,10 @@ func statusOf(of ast.Expr) int {
 	return 0
 }
 
-const (
-	permissionsBegin = "<!-- permissions: written by go test -run TheManual -update . -->\n"
-	permissionsEnd   = "<!-- end of permissions -->"
-)
-
 func TestTheManualListsThePermissions(t *testing.T) {
 	t.Parallel()
-	const name = "docs/permissions.md"
-	before, rest, begins := strings.Cut(manual(t, name), permissionsBegin)
-	listed, after, ends := strings.Cut(rest, permissionsEnd)
-	if !begins || !ends {
-		t.Fatal(name, "has no place for the permissions")
-	}
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
-	want := permissionTable() + guardTables(schema) + pathTable(t, schema)
-	if *update {
-		rewrite(t, name, before+permissionsBegin+want+permissionsEnd+after)
-		return
-	}
-	if listed != want {
-		t.Error(name, "is not what the schema and the paths say: run go test -run TheManual -update .")
-	}
+	derived(t, "docs/permissions.md", "permissions", permissionTable()+guardTables(schema)+pathTable(t, schema))
 }
 
 // permissionTable has each permission in both writings.

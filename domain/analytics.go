@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// MaxUsagePoints bounds a typed series.
+	// MaxUsagePoints bounds the points of a series of usage.
 	MaxUsagePoints = 2_400
-	// MaxSeriesPoints bounds the hours of a range, the hours of all protocols
+	// MaxSeriesPoints bounds the hours of a span, the hours of all protocols
 	// together, and the series and lists of several subjects that are requested
 	// together.
 	MaxSeriesPoints = 100_000
-	// MaxShares bounds a breakdown, and how many subscribers are named as those
+	// MaxShares bounds the parts of a breakdown, and how many subscribers are named as those
 	// with the most usage.
 	MaxShares = 100
 )
@@ -126,8 +126,8 @@ const (
 	ByKind      Dimension = "KIND"
 )
 
-// MaxSourceSpan bounds the span of usage by source and by country, which is read record by record:
-// no total has them, since each record would cost more for a question that is asked rarely. It is
+// MaxSourceSpan bounds the span of usage by source and by country, which is read record by record.
+// No total has them, since each record would cost more for a question that is asked rarely. It is
 // a month with an hour that clocks are set back by.
 const MaxSourceSpan = 31*24*time.Hour + time.Hour
 

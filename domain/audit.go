@@ -116,9 +116,9 @@ const (
 )
 
 const (
-	// MaxAuditText bounds a value in an entry, in characters.
+	// MaxAuditText bounds a value in an entry of the audit log, in characters; longer ones are cut.
 	MaxAuditText = 256
-	// MaxAuditNames bounds how many identifiers an entry lists.
+	// MaxAuditNames bounds how many identifiers an entry of the audit log lists; more are counted.
 	MaxAuditNames = 20
 )
 

@@ -13,9 +13,9 @@ import (
 const (
 	// MinRADIUSSecret is the shortest shared secret of a client, in bytes.
 	MinRADIUSSecret = 12
-	// MaxRADIUSSecret is the longest.
+	// MaxRADIUSSecret is the longest shared secret of a client of RADIUS, in bytes.
 	MaxRADIUSSecret = 128
-	// MaxRADIUSClients bounds the clients of a company.
+	// MaxRADIUSClients bounds the clients of RADIUS of a company.
 	MaxRADIUSClients = 1000
 	// DefaultProtocol stands for the network protocol of usage that is reported without
 	// one, as by RADIUS.
@@ -256,7 +256,7 @@ const (
 	WrongSecret    = "the secret is not that of the client"
 )
 
-// MaxFeedRefusals bounds the refusals that are kept of a company: the newest.
+// MaxFeedRefusals bounds the refusals of RADIUS packets that are kept of a company: the newest.
 const MaxFeedRefusals = 20
 
 // AdmittingAddress is the command that makes an address a client. The name of the

@@ -12,7 +12,7 @@ const (
 	DefaultRetention = 13
 	// MinRetention covers the billing periods that late usage may still reach.
 	MinRetention = 3
-	// MaxRetention bounds what a database stores as its retention.
+	// MaxRetention is how many months a usage ledger can be kept for.
 	MaxRetention = 1200
 	// MonthLayout is how months are written.
 	MonthLayout = "2006-01"

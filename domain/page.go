@@ -11,7 +11,7 @@ const (
 	DefaultLimit = 25
 	// MaxLimit is the largest size of a list (spec §8).
 	MaxLimit = 100
-	// MaxBatch bounds how many identifiers one call may name.
+	// MaxBatch bounds how many identifiers an argument may name.
 	MaxBatch = 1000
 )
 

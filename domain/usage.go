@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// MaxUsageBatch bounds the records of one call.
+	// MaxUsageBatch bounds the usage records that are booked together.
 	MaxUsageBatch = 10_000
-	// MaxUsageBytes bounds the bytes of one record in one direction: 1 TiB.
+	// MaxUsageBytes bounds the bytes of a usage record in one direction: 1 TiB.
 	MaxUsageBytes = 1 << 40
-	// MaxUsageSpan bounds the time of one record.
+	// MaxUsageSpan bounds the time from the begin to the end of a usage record.
 	MaxUsageSpan = 31 * 24 * time.Hour
 	// MaxProtocols bounds the network protocols of a company.
 	MaxProtocols = 256

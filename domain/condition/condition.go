@@ -19,10 +19,10 @@ const (
 	// MinSourceSilence is the shortest silence of a source in minutes: network elements report
 	// every few minutes.
 	MinSourceSilence = 5
-	// MaxSourceSilence is the longest in minutes: what is silent for SourceSilence is named
+	// MaxSourceSilence is the longest silence of a source in minutes: longer ones are named
 	// without an alert.
 	MaxSourceSilence = int64(SourceSilence / time.Minute)
-	// MaxSessions bounds the number of sessions in an hour that an alert names.
+	// MaxSessions bounds the sessions in an hour that an alert waits for.
 	MaxSessions = 1_000_000
 )
 

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// MaxPreviewDays bounds how far back a preview looks.
+	// MaxPreviewDays is how many days back a preview looks.
 	MaxPreviewDays = 90
-	// MaxPreviewed bounds the subscribers that a preview looks at, and maxPreviewListed the
-	// firings that it holds.
-	MaxPreviewed     = 1000
+	// MaxPreviewed bounds the subscribers that a preview looks at.
+	MaxPreviewed = 1000
+	// maxPreviewListed bounds the firings that a preview holds.
 	maxPreviewListed = 100
 )
 

@@ -13,10 +13,10 @@ import (
 	"simgraph/domain"
 )
 
-// MaxDocuments is how many a company may have, and how many there may be for all companies.
+// MaxDocuments is how many trusted documents a company may have, and how many there may be for all companies.
 const MaxDocuments = 2000
 
-// MaxText is how many bytes a document may have.
+// MaxText is how many bytes a trusted document may have.
 const MaxText = 64 << 10
 
 // Kind is what the operation of a document is.

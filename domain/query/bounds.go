@@ -7,9 +7,9 @@ import "fmt"
 const (
 	// MaxBytes is the longest text of a filter or order.
 	MaxBytes = 4 << 10
-	// MaxDepth is how deep parentheses and not may nest in the canonical text.
+	// MaxDepth is how deep parentheses and not may nest in a filter.
 	MaxDepth = 20
-	// MaxComparisons counts comparisons, each value of an in as one.
+	// MaxComparisons bounds the comparisons of a filter, each value of an in as one.
 	MaxComparisons = 100
 )
 

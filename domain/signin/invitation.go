@@ -13,7 +13,7 @@ const (
 	// MaxInvitations bounds the invitations that are mailed to an address in an hour: one
 	// that was typed wrong is somebody else's.
 	MaxInvitations = 5
-	// MaxInvitationsOfCompany bounds those of a company.
+	// MaxInvitationsOfCompany bounds the invitations that a company mails in an hour.
 	MaxInvitationsOfCompany = 100
 	// MaxSessions bounds the live sessions of a user; those used longest ago end.
 	MaxSessions = 50

@@ -7,7 +7,7 @@ import (
 	"simgraph/domain"
 )
 
-// MaxMachines bounds the machines of an installation.
+// MaxMachines bounds the programs of other issuers of an installation.
 const MaxMachines = 1000
 
 // Machine is a program that proves who it is by tokens of an issuer, and acts as a user.

@@ -10,7 +10,7 @@ import (
 	"simgraph/domain/ascii"
 )
 
-// MaxRules bounds the rules of a provider.
+// MaxRules bounds the rules of a provider of sign-in.
 const MaxRules = 1000
 
 // Provider is how people of an identity provider become users.

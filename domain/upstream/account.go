@@ -20,7 +20,7 @@ const (
 	DefaultDays = 60
 	// DefaultCurrency is that of tariffs where none is given.
 	DefaultCurrency = "GBP"
-	// MaxSubscribers bounds those that a pass reads.
+	// MaxSubscribers bounds the subscribers that a pass reads.
 	MaxSubscribers = 2_000_000
 	// PassTime bounds a pass. What it has stored by then stays, so that the next one comes
 	// further.

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// MaxEndpoints bounds the endpoints of a company.
+	// MaxEndpoints bounds the webhooks of a company.
 	MaxEndpoints = 20
-	// MaxFilters bounds how many alerts, groups or tags an endpoint names.
+	// MaxFilters bounds how many alerts, groups or tags a webhook names.
 	MaxFilters = 100
-	// MaxURL is the longest address of an endpoint in bytes.
+	// MaxURL is the longest address of a webhook in bytes.
 	MaxURL = 2048
 	// MaxReplay bounds how many messages are replayed at once.
 	MaxReplay = 10_000

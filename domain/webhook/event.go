@@ -12,7 +12,7 @@ import (
 const (
 	// SpecVersion is the version of CloudEvents.
 	SpecVersion = "1.0"
-	// MaxSubscribers bounds how many subscribers one event of SubscriberChanged names, so
+	// MaxSubscribers bounds how many subscribers one event subscriber.changed names, so
 	// that a message stays below 20 kB.
 	MaxSubscribers = 100
 )
@@ -105,7 +105,7 @@ type Finish struct {
 	Skipped     int    `json:"skipped"`
 }
 
-// MaxDescription bounds Finish.Description.
+// MaxDescription bounds what an event says of an operation, in characters.
 const MaxDescription = 500
 
 // Trial is the data of Test.

@@ -14,7 +14,7 @@ const readBuffer = 16 << 10
 // largestKept bounds the memory for a line that is used for the next.
 const largestKept = 64 << 10
 
-// MaxLine is the longest line that is read, in bytes.
+// MaxLine is the longest line of a bundle, in bytes.
 const MaxLine = 1 << 20
 
 var errTooLong = fmt.Errorf("the line is longer than %d bytes", MaxLine)

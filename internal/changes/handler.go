@@ -27,7 +27,7 @@ const (
 )
 
 const (
-	// MaxBytes bounds a file.
+	// MaxBytes bounds a file of changes, in bytes.
 	MaxBytes = 64 << 20
 	// maxUploads bounds the files that are read and started at a time: of each a line and
 	// the digests of all subscribers are in memory, some 15 MB.

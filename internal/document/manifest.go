@@ -11,7 +11,7 @@ import (
 	"simgraph/domain/document"
 )
 
-// MaxManifest is how many bytes a manifest may have.
+// MaxManifest is how many bytes a manifest of trusted documents may have.
 const MaxManifest = 32 << 20
 
 // Listed is a document of a manifest.

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// MaxRecords bounds the records of a body.
+	// MaxRecords bounds the records of a body that a source is sent.
 	MaxRecords = 3000
-	// MaxBody bounds a body in bytes, also once decompressed.
+	// MaxBody bounds a body that a source is sent, in bytes, also once decompressed.
 	MaxBody = 16 << 20
 	// maxRecord bounds a record as it is written, so that no function makes too much of it, and maxDepth how deep it is nested.
 	maxRecord = 64 << 10
