@@ -41,8 +41,8 @@ export function agrees(shown, printed) {
   return new RegExp(`^${parts.join('.*?')}$`, 's').test(printed.trim());
 }
 
-/** Runs the steps of a document. Each address of this machine that it names becomes a free one. */
-export async function run(text) {
+/** Runs the steps of a document, and then a check of what they left. Each address of this machine that it names becomes a free one, which `here` puts in. */
+export async function run(text, check = async () => {}) {
   const folder = await mkdtemp(join(tmpdir(), 'simgraph-guide-'));
   const blocks = await mkdtemp(join(tmpdir(), 'simgraph-blocks-'));
   await chmod(folder, 0o755);
@@ -50,20 +50,25 @@ export async function run(text) {
   for (const [address] of `127.0.0.1:8080 ${text}`.matchAll(/127\.0\.0\.1:\d+/g)) if (!addresses.has(address)) addresses.set(address, await freeAddress());
   const here = (part) => part.replace(/127\.0\.0\.1:\d+/g, (address) => addresses.get(address));
   const shell = open(folder, addresses.get('127.0.0.1:8080'));
+  const execute = async (commands, line) => {
+    const file = join(blocks, String(line));
+    await writeFile(file, here(commands));
+    const { printed, told, failed } = await shell.run(file);
+    const answer = `line ${line}: ${commands}\nprinted: ${printed}\n${told}`;
+    if (failed) throw new Error(`failed at ${answer}`);
+    return { printed, answer };
+  };
   try {
     for (const { name, body, commands, prints, line } of read(text)) {
       if (name) {
         await writeFile(join(folder, name), here(body));
         continue;
       }
-      const file = join(blocks, String(line));
-      await writeFile(file, here(commands));
-      const { printed, told, failed } = await shell.run(file);
-      const answer = `line ${line}: ${commands}\nprinted: ${printed}\n${told}`;
-      if (failed) throw new Error(`failed at ${answer}`);
+      const { printed, answer } = await execute(commands, line);
       if (/"errors?":/.test(printed) && !/"errors?":/.test(prints ?? '')) throw new Error(`an error at ${answer}`);
       if (prints !== undefined && !agrees(here(prints), printed)) throw new Error(`${answer}\nbut the document shows: ${prints}`);
     }
+    await check({ here, execute: (commands) => execute(commands, 'after the document') });
   } finally {
     await shell.end();
     await rm(folder, { recursive: true, force: true });

@@ -3,14 +3,45 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { test } from 'node:test';
+import { chromium } from 'playwright-core';
 import { agrees, read, run } from './guides.js';
 
 const docs = new URL('../../docs/', import.meta.url);
 
+/** What a browser finds of the app that a guide builds. */
+async function checkFrontEnd({ here, execute }) {
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+  try {
+    const tab = await browser.newPage();
+    await tab.goto(here('http://127.0.0.1:5173'));
+    const rows = tab.getByRole('listitem');
+    await rows.nth(19).waitFor();
+    await tab.getByRole('button', { name: 'More' }).click();
+    await rows.nth(39).waitFor();
+    await rows.nth(2).getByRole('button').click();
+    await rows.nth(2).getByText('inspect').waitFor();
+    // A change beside the app, of the second subscriber by the order of the list.
+    await execute(String.raw`
+      call() { curl -fsS -H "Authorization: Bearer $VITE_TOKEN" -H 'Content-Type: application/json' http://127.0.0.1:8080/graphql -d "$1"; }
+      second=$(call '{"query": "{ subscribers(first: 2, orderBy: [{field: PHYSICAL_ID}]) { nodes { physicalId } } }"}' | sed 's/.*"physicalId":"\([^"]*\)".*/\1/')
+      call '{"query": "mutation { editSubscriber(input: {physicalId: \"'$second'\", nickname: \"Changed beside\"}) { subscriber { id } } }"}'`);
+    await rows.nth(1).getByText('Changed beside').waitFor();
+    // The tag is shown before an answer, and goes with the refusal.
+    await tab.route('**/graphql', (route) => setTimeout(() => route.abort(), 1_000));
+    await rows.nth(4).getByRole('button').click();
+    await rows.nth(4).getByText('inspect').waitFor({ timeout: 900 });
+    await rows.nth(4).getByText('inspect').waitFor({ state: 'hidden' });
+    await tab.getByRole('alert').waitFor();
+  } finally {
+    await browser.close();
+  }
+}
+const checks = { 'start-frontend.md': checkFrontEnd };
+
 for (const name of (await readdir(docs)).filter((name) => /^(start-.*|recipes.*)\.md$/.test(name))) {
   const text = await readFile(new URL(name, docs), 'utf8');
   const skip = !process.env.CI && /^.*radclient /m.test(text) && spawnSync('radclient', ['-v']).error !== undefined && 'radclient is not installed';
-  test(name, { timeout: 300_000, skip }, () => run(text));
+  test(name, { timeout: 300_000, skip }, () => run(text, checks[name]));
 }
 
 test('a block that is not run is refused', () => {
