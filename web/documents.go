@@ -24,12 +24,12 @@ const (
 )
 
 // addHandbook adds the pages of the handbook. They are made when one is first asked for.
-func addHandbook(handlers map[string]http.Handler) error {
+func addHandbook(handlers map[string]http.Handler, version string) error {
 	names, err := handbook.Names(docs.Files)
 	if err != nil {
 		return err
 	}
-	pages := sync.OnceValues(documents)
+	pages := sync.OnceValues(func() (map[string]*file, error) { return documents(version) })
 	serve := func(address string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			files, err := pages()
@@ -48,7 +48,7 @@ func addHandbook(handlers map[string]http.Handler) error {
 }
 
 // documents returns the files of the handbook by their paths.
-func documents() (map[string]*file, error) {
+func documents(version string) (map[string]*file, error) {
 	frame, err := unpacked(template)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func documents() (map[string]*file, error) {
 	for _, name := range slices.Sorted(maps.Keys(book.Pages)) { // all instances give the same tag
 		page := book.Pages[name]
 		sections = append(sections, page.Sections...)
-		if files[handbook.Root+name], err = pack(name+".html", framed(frame, book, page)); err != nil {
+		if files[handbook.Root+name], err = pack(name+".html", framed(frame, version, book, page)); err != nil {
 			return nil, err
 		}
 	}
@@ -102,10 +102,11 @@ func pack(name, text string) (*file, error) {
 }
 
 // framed returns the page of a document.
-func framed(frame string, book *handbook.Handbook, page *handbook.Page) string {
+func framed(frame, version string, book *handbook.Handbook, page *handbook.Page) string {
 	return strings.NewReplacer(
 		"<title>Handbook", "<title>"+html.EscapeString(page.Title),
 		"<!-- contents -->", contents(book, page),
+		"<!-- version -->", html.EscapeString(version),
 		"<!-- text -->", page.HTML,
 	).Replace(frame)
 }

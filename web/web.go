@@ -54,8 +54,8 @@ type file struct {
 }
 
 // Files returns the handlers of the page's files by their exact paths: "/", "/docs", one for
-// each document of the handbook and one for each asset.
-func Files() (map[string]http.Handler, error) {
+// each document of the handbook, which shows the version, and one for each asset.
+func Files(version string) (map[string]http.Handler, error) {
 	handlers := map[string]http.Handler{}
 	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path.Ext(name) != ".gz" || name == template {
@@ -72,7 +72,7 @@ func Files() (map[string]http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return handlers, addHandbook(handlers)
+	return handlers, addHandbook(handlers, version)
 }
 
 func newFile(name string, packed []byte) (*file, error) {

@@ -131,7 +131,7 @@ func TestReadyQuestionsFitTheSchema(t *testing.T) {
 
 func files(t *testing.T) map[string]http.Handler {
 	t.Helper()
-	all, err := web.Files()
+	all, err := web.Files("1.2.3")
 	fatal.If(t, err)
 	if all["/"] == nil || all["/docs"] == nil || all["/docs/handbook"] == nil {
 		t.Fatal("the pages are missing")

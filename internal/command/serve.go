@@ -343,7 +343,7 @@ func OneLine(err error) string {
 // page returns the handlers of the page for people by their exact paths. In
 // demo mode it offers a token of the demo company to browsers of this machine.
 func (s *Serve) page(pool *sqlx.DB) (map[string]http.Handler, error) {
-	files, err := web.Files()
+	files, err := web.Files(BuildVersion())
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // The handbook that the server has: its pages, its links, and what its search finds.
 import assert from 'node:assert/strict';
-import { base } from './browser.js';
+import { base, enter } from './browser.js';
 import { accessible, pageTests } from './tab.js';
 
 const inTab = pageTests();
@@ -61,4 +61,20 @@ inTab('every page of the handbook can be read', async (tab) => {
     await accessible(tab, page);
   }
   assert.deepEqual(foreign, []);
+});
+
+inTab('who is signed in stands above each document, with the version below its contents', async (tab) => {
+  await enter(tab);
+  for (const page of ['/docs/handbook', '/docs/clients', '/docs']) {
+    await tab.goto(base + page);
+    await tab.getByRole('button', { name: 'Firing now' }).waitFor();
+    await tab.locator('.account-button').click();
+    await tab.getByText('Sees the whole company').waitFor();
+  }
+  await tab.goto(`${base}/docs/handbook`);
+  assert.match(await tab.locator('.contents .version').innerText(), /^simgraph \S+/);
+  await tab.locator('.account-button').click();
+  await tab.getByRole('button', { name: 'Sign out' }).click();
+  await tab.locator('.account-button').waitFor({ state: 'detached' });
+  await tab.getByRole('heading', { level: 1, name: 'Handbook' }).waitFor();
 });

@@ -3,12 +3,14 @@
 import { createRoot } from 'react-dom/client';
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
-import { Bar } from './shell/Bar';
+import { begin } from './session';
+import { DocumentBar } from './shell/DocumentBar';
 import './shell/theme';
 import './styles/page.css';
 import './styles/docs.css';
 
-createRoot(document.getElementById('bar')!).render(<Bar place="REST" viewer={null} />);
+void begin();
+createRoot(document.getElementById('bar')!).render(<DocumentBar place="REST" />);
 
 // Swagger UI turns dark by a class of its own.
 const follow = () => document.documentElement.classList.toggle('dark-mode', document.documentElement.dataset.theme === 'dark');

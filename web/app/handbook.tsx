@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Hit, Search } from './search';
-import { Bar } from './shell/Bar';
+import { begin } from './session';
+import { DocumentBar } from './shell/DocumentBar';
 import './shell/theme';
 import './styles/page.css';
 import './styles/docs.css';
@@ -53,7 +54,8 @@ function Hits({ hits }: { hits: Hit[] }) {
   );
 }
 
-createRoot(document.getElementById('bar')!).render(<Bar place="Handbook" viewer={null} />);
+void begin();
+createRoot(document.getElementById('bar')!).render(<DocumentBar place="Handbook" />);
 createRoot(document.getElementById('search')!).render(<Finder />);
 
 // On a phone the contents would stand between the reader and the text.

@@ -33,10 +33,11 @@ export function useMay(...permissions: string[]): boolean {
   return permissions.every((permission) => has.includes(permission));
 }
 
-/** Shows its children once it is known who is signed in. */
-export function SignedIn({ children }: { children: (viewer: Viewer | null) => ReactNode }) {
+/** Shows its children once it is known who is signed in; a document is there before. */
+export function SignedIn({ isDocument = false, children }: { isDocument?: boolean; children: (viewer: Viewer | null) => ReactNode }) {
   const { data, problem, reload } = useAsk<{ viewer: Viewer | null }>(query);
   if (data?.viewer) return <Owner viewer={data.viewer}>{children(data.viewer)}</Owner>;
+  if (isDocument) return children(null);
   return (
     <>
       {children(null)}
