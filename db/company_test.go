@@ -64,11 +64,13 @@ var ofAllCompanies = map[string]string{
 	"dueTurns":           "finds the companies whose conditions are due",
 	"newTurns":           "finds the companies whose sources are not watched yet",
 	"noCompanies":        "finds whether the database is new",
+	"olderFields":        "counts for the operator what a shorter retention would delete",
 	"olderEntries":       "counts for the operator what a shorter retention would delete",
 	"olderMails":         "counts for the operator what a shorter retention would delete",
 	"olderMessages":      "counts for the operator what a shorter retention would delete",
 	"olderCommands":      "counts for the operator what a shorter retention would delete",
 	"olderOperations":    "counts for the operator what a shorter retention would delete",
+	"prunableUses":       "finds the companies whose counts of field usage are pruned",
 	"prunableOperations": "finds the companies whose operations are pruned",
 	"uploadsOver":        "finds the companies with uploads that nobody ends",
 }

@@ -26,13 +26,16 @@ SELECT count(*) FROM (
 	olderCommands = `
 SELECT count(*) FROM (
   SELECT 1 FROM commands c WHERE ($1::bigint[] IS NULL OR c.company_id = ANY($1)) AND c.changed_at < $2 LIMIT $3) AS older`
+	olderFields = `
+SELECT count(*) FROM (
+  SELECT 1 FROM field_uses u WHERE ($1::bigint[] IS NULL OR u.company_id = ANY($1)) AND u.day < ($2::timestamptz AT TIME ZONE 'UTC')::date LIMIT $3) AS older`
 	olderOperations = `
 SELECT count(*) FROM (
   SELECT 1 FROM operations o WHERE ($1::bigint[] IS NULL OR o.company_id = ANY($1)) AND o.ended_at < $2 LIMIT $3) AS older`
 )
 
 var older = map[rules.Name][]string{
-	rules.Audit: {olderEntries}, rules.Mails: {olderMails}, rules.Messages: {olderMessages, olderCommands}, rules.Operations: {olderOperations},
+	rules.Audit: {olderEntries}, rules.Fields: {olderFields}, rules.Mails: {olderMails}, rules.Messages: {olderMessages, olderCommands}, rules.Operations: {olderOperations},
 }
 
 // Older returns how much of a kind there is that has expired, of all companies; what

@@ -18,6 +18,7 @@ type Name string
 // them: they leave month by month, by domain.LedgerPlan.
 const (
 	Audit      Name = "audit"
+	Fields     Name = "fields"
 	Mails      Name = "mails"
 	Messages   Name = "messages"
 	Operations Name = "operations"
@@ -48,6 +49,7 @@ type Kind struct {
 // Kinds are all kinds, by name.
 var Kinds = []Kind{
 	{Name: Audit, Of: "entries of the audit log", Unit: Months, Default: 0, Least: 0, Most: 1200},
+	{Name: Fields, Of: "counts of the fields that clients use", Unit: Days, Default: 90, Least: 7, Most: 3650},
 	{Name: Mails, Of: "mails that were sent or given up", Unit: Days, Default: 90, Least: 0, Most: 36500},
 	{Name: Messages, Of: "messages to webhooks, and commands to carriers", Unit: Days, Default: 30, Least: 5, Most: 3650},
 	{Name: Operations, Of: "operations that ended, with their results", Unit: Days, Default: 30, Least: 7, Most: 3650},

@@ -157,7 +157,7 @@ func became(s retention.Setting) string {
 
 // RetentionSet changes a retention.
 type RetentionSet struct {
-	Name string `arg:"" help:"What is kept: audit, mails, messages or operations."`
+	Name string `arg:"" help:"What is kept: audit, fields, mails, messages or operations."`
 	Kept int    `arg:"" help:"For how many months (audit) or days (the others); 0 keeps the audit log and mails for ever."`
 	Consent
 }

@@ -175,6 +175,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerFiles:     v.takeFiles,
 		workerUpstream:  v.synchronizing.Run,
 		workerDocuments: every(checkDocumentsEvery, v.checkDocuments),
+		workerFields:    every(tallyEvery, v.fields.Flush),
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

@@ -20,6 +20,7 @@ import (
 	"simgraph/db/condition"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
+	"simgraph/db/fieldusage"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
@@ -30,6 +31,7 @@ import (
 	accounts "simgraph/db/upstream"
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
+	"simgraph/domain"
 	"simgraph/domain/webhook"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
@@ -100,6 +102,8 @@ type service struct {
 	operations, oldOperations *bulk.Store
 	// conditions are evaluated by the clock.
 	conditions *condition.Store
+	// fields counts what operations use of the schema.
+	fields *fieldusage.Store
 	// radius takes accounting; nil without --radius-addr.
 	radius *radius.Listener
 	// feed stores what the listener takes, on connections of its own.
@@ -138,6 +142,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v.operations, v.oldOperations = bulk.New(pool, bulk.Options{Log: env.Log}), bulk.New(upkeep, bulk.Options{})
 	v.conditions = condition.New(pool, time.Now)
 	v.audit = audit.NewLog(upkeep)
+	v.fields = fieldusage.New(pool, fieldusage.Options{})
 	v.sessionInterval = s.SessionInterval
 	v.sources = sources.New(pool, sources.Options{Key: key, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: time.Now})
 	v.intake = &intake.Intake{Sources: v.sources, Usage: metered{v.usage, telemetry.Metrics}, Now: time.Now}
@@ -291,6 +296,7 @@ func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handle
 		Explorer:               explorer,
 		Document:               trusted.NewLibrary(newDocuments(v.schema.pool).Text, time.Now).Find,
 		DocumentsOnly:          s.documentsOnly,
+		Count:                  v.countUse,
 	}
 	if v.telemetry.On() {
 		cfg.Observe = v.telemetry.Operation
@@ -299,6 +305,16 @@ func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handle
 		v.useReplicas(&cfg)
 	}
 	return cfg
+}
+
+// countUse counts what an operation of a caller uses of the schema.
+func (v *service) countUse(ctx context.Context, use transport.Use) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return
+	}
+	client, version := domain.ClientOf(caller, domain.OriginOf(ctx).Door, use.Client, use.Version)
+	v.fields.Note(caller.Company.CompanyID, client, version, use.Fields, use.Given)
 }
 
 // perResponse puts the loaders of the graph into the context of a response.

@@ -31,7 +31,7 @@ const (
 	lookEvery = 5 * time.Second
 	// sweepEvery is the interval in which sessions are ended that are silent.
 	sweepEvery = 20 * time.Second
-	// tallyEvery is how often the counts of packets are stored.
+	// tallyEvery is how often the counts of packets, and of the fields that clients use, are stored.
 	tallyEvery = 5 * time.Second
 	// evaluateEvery is how often companies are looked for whose conditions are due.
 	evaluateEvery = 5 * time.Second
@@ -65,9 +65,10 @@ const (
 	workerFiles     = "files"
 	workerUpstream  = "upstreams"
 	workerDocuments = "documents"
+	workerFields    = "fields"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream, workerDocuments}
+var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream, workerDocuments, workerFields}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
@@ -260,6 +261,7 @@ func (v *service) pruners() map[retention.Name]func(context.Context, retention.E
 		retention.Audit: func(ctx context.Context, expired retention.Expired) (int, error) {
 			return v.audit.Prune(ctx, expired, actor("serve"))
 		},
+		retention.Fields:     v.fields.Prune,
 		retention.Mails:      v.outbox.Prune,
 		retention.Messages:   v.pruneMessages,
 		retention.Operations: v.oldOperations.Prune,
@@ -277,12 +279,12 @@ func (v *service) pruneMessages(ctx context.Context, expired retention.Expired) 
 	return commands + messages, err
 }
 
-// noteRest stores what was refused since the last time, and which sessions were
-// used, when the service ends.
+// noteRest stores what was refused since the last time, which sessions were used, and
+// what operations used of the schema, when the service ends.
 func (v *service) noteRest(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer stop()
-	return errors.Join(v.noteRefusals(ctx), v.sessions.Renew(ctx))
+	return errors.Join(v.noteRefusals(ctx), v.sessions.Renew(ctx), v.fields.Flush(ctx))
 }
 
 // noteRefusals writes to the audit log who was refused.

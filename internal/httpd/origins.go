@@ -42,7 +42,7 @@ func (o *Origins) allow(origin string) bool { return o.all || o.allowed[ascii.Lo
 // What pages may send, and read beside the body.
 const (
 	corsMethods = "GET, HEAD, POST, PATCH, DELETE"
-	corsHeaders = "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Protocol-Version, X-Request-Id, X-Write-Position"
+	corsHeaders = "Accept, Apollographql-Client-Name, Apollographql-Client-Version, Authorization, Content-Type, Graphql-Client-Name, Graphql-Client-Version, Last-Event-ID, Mcp-Protocol-Version, X-Request-Id, X-Write-Position"
 	corsExposed = "Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count, X-Write-Position"
 	corsMaxAge  = "600"
 )

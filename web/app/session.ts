@@ -1,6 +1,7 @@
 // The session of this browser: a cookie that the page cannot read and all tabs
 // share. Tabs send each other when it begins and ends.
 import { useSyncExternalStore } from 'react';
+import { clientName } from './graph/name';
 import { dropUnsaved } from './shell/unsaved';
 
 const noticeKey = 'simgraph:notice';
@@ -84,7 +85,7 @@ async function resume(id: string) {
 async function readOwner(): Promise<string | null> {
   const response = await fetch('/graphql', {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { ...clientName, 'Content-Type': 'application/json' },
     body: JSON.stringify({ query: 'query Owner { viewer { email company { externalId } } }' }),
   });
   const { data } = (await response.json()) as { data?: { viewer: { email: string; company: { externalId: string } } | null } };

@@ -32,8 +32,8 @@ type operation struct {
 	price    guard.Price
 	// fields are the plans of what is below the root fields; nil when there are none.
 	fields *plan.Operation
-	// deprecated are the deprecated coordinates that the text names.
-	deprecated []string
+	// uses are what the text uses of the schema.
+	uses uses
 }
 
 // named finds the operation to run: the only one, or the one of that name.
@@ -97,7 +97,7 @@ func (s *Server) operations(doc *document) (*document, gqlerror.List) {
 		}
 		doc.operations = append(doc.operations, &operation{
 			document: doc, def: def, input: prepared, price: guard.NewPrice(s.schema.Schema(), def), fields: s.fieldsOf(doc.ast, def),
-			deprecated: deprecatedUses(def),
+			uses: usesOf(s.schema.Schema(), doc.text, def),
 		})
 	}
 	return doc, nil

@@ -1,5 +1,7 @@
 package transport
 
+import "github.com/vektah/gqlparser/v2/ast"
+
 // Read reads a document as one of a client, not remembering it, and returns the
 // messages of its errors.
 func (s *Server) Read(text string) (valid bool, messages []string) {
@@ -13,5 +15,8 @@ func (s *Server) Read(text string) (valid bool, messages []string) {
 // Remembered is the number of documents that need no second reading.
 func (s *Server) Remembered() int { return s.documents.byUse.Len() }
 
-// DeprecatedUses are the deprecated coordinates of an operation.
-var DeprecatedUses = deprecatedUses
+// Uses are the coordinates of an operation, and those that are deprecated.
+func Uses(schema *ast.Schema, def *ast.OperationDefinition) (all, deprecated []string) {
+	of := usesOf(schema, "", def)
+	return of.fields.Coordinates, of.deprecated
+}

@@ -25,10 +25,11 @@ type Operation struct {
 
 // begin reports an operation that is about to run.
 func (s *Server) begin(ctx context.Context, c *call) (context.Context, func(gqlerror.List)) {
+	s.count(ctx, c)
 	if s.cfg.Observe == nil {
 		return ctx, func(gqlerror.List) {}
 	}
-	return s.cfg.Observe(ctx, Operation{Name: c.def.Name, Kind: c.def.Operation, Cost: c.cost, Deprecated: c.deprecated})
+	return s.cfg.Observe(ctx, Operation{Name: c.def.Name, Kind: c.def.Operation, Cost: c.cost, Deprecated: c.uses.deprecated})
 }
 
 // observeRefused reports an operation that does not run; op is nil where the

@@ -51,6 +51,9 @@ type Config struct {
 	// refused. It returns the context to run in, and gets the errors when
 	// the operation has ended.
 	Observe func(ctx context.Context, op Operation) (context.Context, func(gqlerror.List))
+	// Count, unless nil, is called for every operation before it runs, with what it uses of
+	// the schema.
+	Count func(ctx context.Context, use Use)
 	// Alternate, unless nil, is called before a query runs, and returns what answers
 	// it; nil stands for the resolvers of the Server.
 	Alternate func(ctx context.Context) *Alternate
@@ -134,6 +137,8 @@ type Server struct {
 	documents *documents
 	// plan is how fields are answered; nil when the schema has none.
 	plan *plan.Schema
+	// inputs are the coordinates that values of variables can use.
+	inputs inputs
 	// closing is done once Close was called; no socket is added from then on.
 	closing context.Context
 	close   context.CancelFunc
@@ -162,6 +167,7 @@ func New(schema graphql.ExecutableSchema, cfg Config) *Server {
 		cfg:       cfg,
 		schema:    schema,
 		checker:   input.NewChecker(schema.Schema(), cfg.Scalars, cfg.Limits.Input),
+		inputs:    inputsOf(schema.Schema()),
 		validator: newValidator(schema.Schema(), cfg.HideSchema),
 		documents: newDocuments(cfg.Limits.Documents),
 		closing:   closing,

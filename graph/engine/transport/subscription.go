@@ -45,6 +45,7 @@ func (c *socket) subscribe(m *message) error {
 		return c.writeLocked("error", m.id, s.errors(gqlerror.List{
 			coded(CodeSubscriptions, "a connection may run at most %d operations at once", limit)}))
 	}
+	request.headers = c.headers
 	c.active[m.id] = s
 	running = true
 	c.work.Go(func() { s.run(request) })

@@ -49,6 +49,8 @@ type socket struct {
 	ctx         context.Context
 	cancel      context.CancelFunc
 	initTimeout *time.Timer
+	// headers are those of the handshake, with what connection_init calls the client.
+	headers http.Header
 	// initialised is set by connection_init, acknowledged once operations may come.
 	initialised, acknowledged bool
 	work                      sync.WaitGroup
@@ -81,7 +83,7 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	conn.SetReadLimit(s.cfg.Limits.Body)
 	ctx, cancel := context.WithCancel(r.Context())
 	c := &socket{
-		server: s, conn: conn, ctx: ctx, cancel: cancel, active: map[string]*subscription{},
+		headers: r.Header, server: s, conn: conn, ctx: ctx, cancel: cancel, active: map[string]*subscription{},
 	}
 	c.serve()
 }
@@ -211,6 +213,7 @@ func (c *socket) init(m *message) error {
 		}
 		c.ctx = ctx
 	}
+	c.headers = withClient(c.headers, m.payload)
 	c.acknowledged = true
 	c.work.Go(c.watch)
 	return c.write("connection_ack", "", nil)

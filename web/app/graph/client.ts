@@ -1,6 +1,7 @@
 // The way to the graph: operations over POST, subscriptions over the WebSocket that
 // all windows share. The cookie of the session goes with both.
 import { lookAgain, refuse, sessionId } from '../session';
+import { clientName } from './name';
 import { Problem } from './problem';
 import { check, noteUnreachable } from './reach';
 import { subscribeShared } from './shared';
@@ -34,6 +35,7 @@ export async function send<T>(params: Params, { signal, keepalive }: { signal?: 
     response = await fetch(endpoint, {
       method: 'POST',
       headers: {
+        ...clientName,
         'Content-Type': 'application/json',
         Accept: 'application/graphql-response+json, application/json;q=0.9',
       },

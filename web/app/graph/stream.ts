@@ -1,6 +1,7 @@
 // The one connection for events that a browser has: a WebSocket in a worker that all
 // windows of a session share, or in the window where there are no shared workers.
 import { type Client, createClient } from 'graphql-ws';
+import { clientName } from './name';
 
 export interface Operation {
   query: string;
@@ -39,6 +40,7 @@ export class Stream {
     this.client = createClient({
       url,
       webSocketImpl: Socket,
+      connectionParams: clientName,
       keepAlive: heartbeat,
       lazyCloseTimeout: 5_000,
       retryAttempts: Infinity,
