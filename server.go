@@ -60,7 +60,7 @@ type commandLine struct {
 	Ledger    command.Ledger    `cmd:"" help:"Work on the months of the usage ledger."`
 	Retention command.Retention `cmd:"" help:"Work on how long data is kept that is deleted when it is old."`
 	Rebuild   command.Rebuild   `cmd:"" help:"Recompute all totals from the usage ledger."`
-	Schema    command.Schema    `cmd:"" help:"Print the schema of the graph."`
+	Schema    command.Schema    `cmd:"" help:"Print the schema of the graph, and what clients use of it."`
 	Doctor    command.Doctor    `cmd:"" help:"Look for what is wrong with the database and the settings, and print what to do."`
 	Version   command.Version   `cmd:"" help:"Print the version."`
 }

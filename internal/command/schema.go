@@ -12,20 +12,41 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"simgraph/domain"
 	"simgraph/graph/federation"
 	"simgraph/resolvers"
 )
 
-// Schema prints the schema of the graph, for clients or gateways, or how it differs from another.
+// Schema groups the commands about the schema of the graph.
 type Schema struct {
+	Print SchemaPrint `cmd:"" default:"withargs" help:"Print the schema, or what changed since another (also without a command)."`
+	Usage SchemaUsage `cmd:"" help:"Print what clients use of the schema."`
+}
+
+// SchemaPrint prints the schema of the graph, for clients or gateways, or how it differs from another.
+type SchemaPrint struct {
 	Federation bool `help:"Print it as a subgraph of Apollo Federation, to compose with others." xor:"kind"`
 
 	Diff string `xor:"kind" type:"existingfile" placeholder:"FILE" help:"Print what changed since the schema in this file, and fail when it breaks clients."`
+
+	Usage []string `type:"existingfile" sep:"none" placeholder:"FILE" help:"With --diff, fail only for what clients have used: a file of simgraph schema usage --json, or several."`
+}
+
+// Help shows examples.
+func (SchemaPrint) Help() string {
+	return `Examples:
+
+	simgraph schema > schema.graphql
+	simgraph schema --diff released.graphql
+	simgraph schema --diff released.graphql --usage usage.json`
 }
 
 // Run prints the schema in SDL, that of a subgraph, or the changes, one a line.
-func (c Schema) Run(env *Env) error {
+func (c SchemaPrint) Run(env *Env) error {
 	if c.Diff == "" {
+		if len(c.Usage) > 0 {
+			return domain.Invalid("usage", "--usage needs --diff")
+		}
 		text := printedSchema()
 		if c.Federation {
 			text = resolvers.SubgraphSDL()
@@ -37,8 +58,12 @@ func (c Schema) Run(env *Env) error {
 	if err != nil {
 		return err
 	}
+	changes := diffSchemas(before, graphSchema())
+	if len(c.Usage) > 0 {
+		return c.judge(env, before, changes)
+	}
 	breaking := 0
-	for _, change := range diffSchemas(before, graphSchema()) {
+	for _, change := range changes {
 		if change.breaking {
 			breaking++
 		}
@@ -49,6 +74,38 @@ func (c Schema) Run(env *Env) error {
 	if breaking > 0 {
 		return fmt.Errorf("%d changes break clients of %s", breaking, c.Diff)
 	}
+	return nil
+}
+
+// judge prints the changes, and fails for those that break what clients have used.
+func (c SchemaPrint) judge(env *Env, before *ast.Schema, changes []schemaChange) error {
+	all, since, err := readReports(c.Usage)
+	if err != nil {
+		return err
+	}
+	uses, breaking := newSchemaUses(before, all), 0
+	for _, change := range changes {
+		text := change.String()
+		if change.breaking {
+			affected, known := uses.affected(change)
+			switch {
+			case !known:
+				breaking++
+			case len(affected) > 0:
+				breaking++
+				text += ": used by " + usersOf(affected)
+			default:
+				text = "unused: " + change.at + " " + change.what
+			}
+		}
+		if _, err := fmt.Fprintln(env.Stdout, text); err != nil {
+			return err
+		}
+	}
+	if breaking > 0 {
+		return fmt.Errorf("%d changes break what clients of %s have used since %s", breaking, c.Diff, since)
+	}
+	env.printf("No change breaks what clients have used since %s.\n", since)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -156,5 +157,82 @@ func TestADiffSeparatesBreakingChangesFromOthers(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A change breaks those clients alone that use what it changes.
+func TestOnlyWhatClientsUseIsHeldAgainstAChange(t *testing.T) {
+	t.Parallel()
+	load := func(text string) *ast.Schema { return gqlparser.MustLoadSchema(&ast.Source{Input: text}) }
+	const before = `
+		type Query { a(x: Int, in: In): String! b: State c(s: State): Int node: Node u: U }
+		interface Node { id: ID name: String }
+		type Thing implements Node { id: ID name: String more: Int }
+		type Other { z: Int }
+		union U = Thing | Other
+		input In { p: Int q: Deep }
+		input Deep { r: Int }
+		enum State { ON OFF }
+		directive @d on FIELD`
+	for _, c := range []struct {
+		old, new string
+		// used are coordinates that are used one after the other, breaks those of them with which the change is refused.
+		used, breaks string
+	}{
+		{"a(x: Int, in: In): String!", "a(in: In): String!", "Query.a Query.a(in:) Query.a(x:)", "Query.a(x:)"},
+		{"a(x: Int, in: In): String!", "a(x: Int, in: In): String", "Query.b Query.a", "Query.a"},
+		{"a(x: Int, in: In): String!", "a(x: Int, in: In, y: Int!): String!", "Query.b Query.a", "Query.a"},
+		{"b: State c", "c", "Query.a Query.b", "Query.b"},
+		{"p: Int q", "q", "In In.q In.p Query.a(in:)", "In.p"},
+		{"p: Int q", "p: Int n: Int! q", "Deep.r In In.q Query.a(in:)", "In In.q Query.a(in:)"},
+		{"ON OFF", "ON", "State.ON State.OFF Query.c Query.c(s:) Query.b", "State.OFF Query.b"},
+		{"type Thing implements Node { id: ID name: String", "type Thing implements Node { id: ID name: Int", "Thing.id Thing.name Node.name Node.id Other.z", "Thing.name Node.name"},
+		{"U = Thing | Other", "U = Thing", "Thing.id U Query.u", "U Query.u"},
+		{"type Thing implements Node", "type Thing", "Other.z Thing Thing.more Node.id", "Thing Thing.more Node.id"},
+		{"directive @d on FIELD", "", "Query.b", "Query.b"},
+	} {
+		after := strings.Replace(before, c.old, c.new, 1)
+		if strings.Contains(c.new, "name: Int") { // a type that does not fit its interface is no schema
+			after = strings.Replace(after, "interface Node { id: ID name: String }", "interface Node { id: ID name: Int }", 1)
+		}
+		changes := diffSchemas(load(before), load(after))
+		var breaks []string
+		for _, at := range strings.Fields(c.used) {
+			uses := newSchemaUses(load(before), []fieldUse{{Coordinate: at, Client: "app", LastDay: "2026-11-20"}})
+			for _, change := range changes {
+				if affected, known := uses.affected(change); change.breaking && (!known || len(affected) > 0) {
+					breaks = append(breaks, at)
+					break
+				}
+			}
+		}
+		if got := strings.Join(breaks, " "); got != c.breaks {
+			t.Errorf("%q for %q breaks %q, want %q", c.new, c.old, got, c.breaks)
+		}
+	}
+}
+
+func TestUsersAreNamedWithTheirLastDays(t *testing.T) {
+	t.Parallel()
+	uses := []fieldUse{{Client: "app", Version: "1", LastDay: "2026-11-01"}, {Client: "app", Version: "1", LastDay: "2026-11-03"}, {Client: "others", LastDay: "2026-11-02"}}
+	if got := usersOf(uses); got != "app 1 (last on 2026-11-03), others (last on 2026-11-02)" {
+		t.Error(got)
+	}
+	for i := range 20 {
+		uses = append(uses, fieldUse{Client: fmt.Sprint("client ", i)})
+	}
+	if got := usersOf(uses); !strings.HasSuffix(got, ", 12 more") {
+		t.Error(got)
+	}
+}
+
+func TestTheTimeOfUsageIsDaysOrADay(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{"30d": "2026-10-21", "0d": "2026-11-20", "2026-11-01": "2026-11-01", "-1d": "", "30": "", "d": "", "99999d": "", "2026-13-01": "", "": ""} {
+		at, err := sinceOf(text, now)
+		if want == "" && err == nil || want != "" && (err != nil || day(at) != want) {
+			t.Errorf("%q: %v %v", text, at, err)
+		}
 	}
 }
