@@ -6,7 +6,6 @@ import (
 	goparser "go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,13 +14,15 @@ import (
 	"testing"
 
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/formatter"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/core"
 
+	"simgraph/graph/engine/transport"
 	"simgraph/graph/generated"
+	"simgraph/internal/document"
 	"simgraph/internal/fatal"
+	"simgraph/web"
 )
 
 // What exists for the REST paths alone is deprecated, with the better field, so that one
@@ -52,27 +53,47 @@ var (
 	// texts of the page that may be documents: between backquotes, or within a line.
 	pageTexts = regexp.MustCompile("`([^`]*)`|'([^'\n]*)'")
 	isPageDoc = regexp.MustCompile(`^\s*(query|mutation|subscription|fragment)\b[^{]*\{`)
-	// pageConst is a text that documents hold by its name, in its own file or in others.
-	pageConst = regexp.MustCompile("(?m)^(export )?const (\\w+) = (?:'([^'\n]*)'|`([^`]*)`);")
-	pageHole  = regexp.MustCompile(`\$\{(\w+)\}`)
 )
 
-// The page builds each document of its own text and of the fragments that it names.
+// editorTexts are sources of the page with texts that people send by the editor or by programs.
+var editorTexts = []string{"web/app/explore/examples.ts", "web/app/sources/commands.ts"}
+
+// pageDocuments are the operations of the page by their names, with their fragments: those
+// that ship as trusted documents, and the texts that it shows.
+func pageDocuments(t *testing.T) []*ast.Source {
+	t.Helper()
+	manifest, err := web.Operations()
+	fatal.If(t, err)
+	shipped, err := document.ReadManifest(manifest)
+	fatal.If(t, err)
+	var found []*ast.Source
+	for _, one := range shipped {
+		name, _, _ := strings.Cut(strings.TrimSpace(one.Text), "{")
+		found = append(found, &ast.Source{Name: name, Input: one.Text})
+	}
+	for _, path := range editorTexts {
+		for _, match := range pageTexts.FindAllStringSubmatch(manual(t, path), -1) {
+			if text := match[1] + match[2]; isPageDoc.MatchString(text) {
+				found = append(found, &ast.Source{Name: path, Input: text})
+			}
+		}
+	}
+	return found
+}
+
+// What ships is read as what clients send: no change of the schema, and no limit, breaks the page.
 func TestThePageAsksForWhatIsThereAndNotDeprecated(t *testing.T) {
 	t.Parallel()
-	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
-	documents := pageDocuments(t)
-	fragments := fragmentsOf(t, documents)
-	fields, spread := 0, map[string]bool{}
+	executable := generated.NewExecutableSchema(generated.Config{})
+	engine := transport.New(executable, transport.Config{})
+	documents, fields := pageDocuments(t), 0
 	for _, of := range documents {
-		document := parsed(t, of)
-		if len(document.Operations) == 0 {
+		if _, err := engine.Inspect(of.Input); err != nil {
+			t.Errorf("%s: %v", of.Name, err)
 			continue
 		}
-		complete(document, fragments, spread)
-		for _, err := range validator.ValidateWithRules(schema, document, nil) {
-			t.Errorf("%s: %v", of.Name, err)
-		}
+		read, err := parser.ParseQuery(of)
+		fatal.If(t, err)
 		observers := &core.Events{}
 		observers.OnField(func(_ *core.Walker, field *ast.Field) {
 			fields++
@@ -80,15 +101,10 @@ func TestThePageAsksForWhatIsThereAndNotDeprecated(t *testing.T) {
 				t.Errorf("%s: %s is deprecated", of.Name, field.Name)
 			}
 		})
-		core.Walk(schema, document, observers)
+		core.Walk(executable.Schema(), read, observers)
 	}
-	for name := range fragments {
-		if !spread[name] {
-			t.Errorf("no operation of the page has the fragment %s", name)
-		}
-	}
-	if fields < 500 {
-		t.Errorf("only %d fields were found", fields)
+	if len(documents) < 150 || fields < 500 {
+		t.Errorf("only %d documents and %d fields were found", len(documents), fields)
 	}
 }
 
@@ -148,77 +164,4 @@ func textsIn(t *testing.T, path string) (texts []string) {
 		}
 	}
 	return texts
-}
-
-func parsed(t *testing.T, of *ast.Source) *ast.QueryDocument {
-	t.Helper()
-	document, err := parser.ParseQuery(of)
-	if err != nil {
-		t.Fatalf("%s: %v", of.Name, err)
-	}
-	return document
-}
-
-func fragmentsOf(t *testing.T, documents []*ast.Source) map[string]*ast.FragmentDefinition {
-	t.Helper()
-	found := map[string]*ast.FragmentDefinition{}
-	for _, of := range documents {
-		for _, fragment := range parsed(t, of).Fragments {
-			found[fragment.Name] = fragment
-		}
-	}
-	return found
-}
-
-// spreadName is how a selection names a fragment.
-var spreadName = regexp.MustCompile(`\.\.\.\s*(\w+)`)
-
-// complete adds the fragments that the document names, and those that they name.
-func complete(document *ast.QueryDocument, fragments map[string]*ast.FragmentDefinition, spread map[string]bool) {
-	var text strings.Builder
-	formatter.NewFormatter(&text).FormatQueryDocument(document)
-	for _, match := range spreadName.FindAllStringSubmatch(text.String(), -1) {
-		fragment := fragments[match[1]]
-		if fragment == nil || document.Fragments.ForName(fragment.Name) != nil {
-			continue
-		}
-		spread[fragment.Name] = true
-		document.Fragments = append(document.Fragments, fragment)
-		complete(document, fragments, spread)
-	}
-}
-
-// pageDocuments are the documents of the page, without the fragments of others.
-func pageDocuments(t *testing.T) []*ast.Source {
-	t.Helper()
-	sources, named := map[string]string{}, map[string]string{}
-	err := filepath.WalkDir("web/app", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasSuffix(path, ".test.ts") ||
-			!strings.HasSuffix(path, ".ts") && !strings.HasSuffix(path, ".tsx") {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		sources[path] = string(content)
-		for _, match := range pageConst.FindAllStringSubmatch(string(content), -1) {
-			if text := match[3] + match[4]; match[1] == "" {
-				named[path+match[2]] = text
-			} else {
-				named[match[2]] = text
-			}
-		}
-		return err
-	})
-	fatal.If(t, err)
-	var found []*ast.Source
-	for path, content := range sources {
-		for _, match := range pageTexts.FindAllStringSubmatch(content, -1) {
-			if text := match[1] + match[2]; isPageDoc.MatchString(text) {
-				found = append(found, &ast.Source{Name: path, Input: pageHole.ReplaceAllStringFunc(text, func(hole string) string {
-					name := hole[2 : len(hole)-1]
-					return cmp.Or(named[path+name], named[name])
-				})})
-			}
-		}
-	}
-	return found
 }

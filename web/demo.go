@@ -17,20 +17,22 @@ type offer struct {
 	Demo bool `json:"demo"`
 	// PublicURL is where clients reach the server; missing when that is not configured.
 	PublicURL string `json:"publicUrl,omitempty"`
+	// DocumentsOnly reports that the graph runs no texts.
+	DocumentsOnly bool `json:"documentsOnly,omitempty"`
 }
 
 // Offers returns the handlers that answer what this server offers to the page, by
 // their exact paths: /page.json and, when demo is not nil, /demo-token. publicURL is
-// where clients reach the server; it may be empty. A nil demo is what every server but
-// one in demo mode has.
-func Offers(publicURL string, demo DemoToken) map[string]http.Handler {
+// where clients reach the server; it may be empty. documentsOnly reports that the graph
+// runs no texts. A nil demo is what every server but one in demo mode has.
+func Offers(publicURL string, documentsOnly bool, demo DemoToken) map[string]http.Handler {
 	handlers := map[string]http.Handler{
 		"/page.json": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {
 				wrongMethod(w, r)
 				return
 			}
-			answer(w, http.StatusOK, offer{Demo: demo != nil && isLocal(r), PublicURL: publicURL})
+			answer(w, http.StatusOK, offer{Demo: demo != nil && isLocal(r), PublicURL: publicURL, DocumentsOnly: documentsOnly})
 		}),
 	}
 	if demo != nil {

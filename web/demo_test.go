@@ -39,7 +39,7 @@ func TestDemoTokensAreForThisMachineOnly(t *testing.T) {
 			r.Host, r.RemoteAddr = c.host, c.from
 			r.Header.Set("Sec-Fetch-Site", c.site)
 			w := httptest.NewRecorder()
-			web.Offers("", give)["/demo-token"].ServeHTTP(w, r)
+			web.Offers("", false, give)["/demo-token"].ServeHTTP(w, r)
 			if w.Code != c.want || strings.Contains(w.Body.String(), "secret") != (c.want == http.StatusOK) {
 				t.Errorf("got %d with %s", w.Code, w.Body)
 			}
@@ -52,7 +52,7 @@ func TestDemoTokensAreForThisMachineOnly(t *testing.T) {
 
 func TestDemoTokensComeByPostOnly(t *testing.T) {
 	w := httptest.NewRecorder()
-	web.Offers("", give)["/demo-token"].ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/demo-token", nil))
+	web.Offers("", false, give)["/demo-token"].ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/demo-token", nil))
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodPost {
 		t.Errorf("got %d with %v", w.Code, w.Header())
 	}
@@ -63,7 +63,7 @@ func TestAFailureToMakeADemoTokenIsNotTold(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "http://localhost/demo-token", nil)
 	r.RemoteAddr = "127.0.0.1:4000"
 	w := httptest.NewRecorder()
-	web.Offers("", fail)["/demo-token"].ServeHTTP(w, r)
+	web.Offers("", false, fail)["/demo-token"].ServeHTTP(w, r)
 	if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "inner") {
 		t.Errorf("got %d with %s", w.Code, w.Body)
 	}
@@ -73,15 +73,17 @@ func TestOnlyADemoServerOffersADemo(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/page.json", nil)
 	r.RemoteAddr = "127.0.0.1:4000"
 	for name, c := range map[string]struct {
-		publicURL string
-		demo      web.DemoToken
-		want      string
+		publicURL     string
+		documentsOnly bool
+		demo          web.DemoToken
+		want          string
 	}{
-		"ordinary":       {"", nil, `{"demo":false}`},
-		"demo":           {"", give, `{"demo":true}`},
-		"behind a proxy": {"https://sim.example", nil, `{"demo":false,"publicUrl":"https://sim.example"}`},
+		"ordinary":       {"", false, nil, `{"demo":false}`},
+		"demo":           {"", false, give, `{"demo":true}`},
+		"documents only": {"", true, nil, `{"demo":false,"documentsOnly":true}`},
+		"behind a proxy": {"https://sim.example", false, nil, `{"demo":false,"publicUrl":"https://sim.example"}`},
 	} {
-		handlers := web.Offers(c.publicURL, c.demo)
+		handlers := web.Offers(c.publicURL, c.documentsOnly, c.demo)
 		w := httptest.NewRecorder()
 		handlers["/page.json"].ServeHTTP(w, r)
 		if got := strings.TrimSpace(w.Body.String()); got != c.want || (handlers["/demo-token"] != nil) != (c.demo != nil) {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"html"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"slices"
@@ -72,6 +74,17 @@ func documents(version string) (map[string]*file, error) {
 	}
 	files[sectionsPath], err = pack(sectionsPath, string(text))
 	return files, err
+}
+
+// Operations is the manifest of the operations of the page: their texts by the SHA-256 of
+// each. The page sends those ids.
+func Operations() ([]byte, error) {
+	names, err := fs.Glob(dist, "dist/assets/operations-*.json.gz")
+	if err != nil || len(names) != 1 {
+		return nil, fmt.Errorf("dist has %d manifests of operations, not one: run make web (%w)", len(names), err)
+	}
+	text, err := unpacked(names[0])
+	return []byte(text), err
 }
 
 func unpacked(name string) (string, error) {

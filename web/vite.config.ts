@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { operations } from './operations.ts';
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -16,7 +17,7 @@ const chunks = [
 ];
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [operations(file('app')), react()],
   resolve: {
     alias: [
       // GraphiQL formats JSON with the parser of all of JavaScript; see format.ts.

@@ -19,6 +19,7 @@ import (
 	"simgraph/graph/engine/transport"
 	trusted "simgraph/internal/document"
 	"simgraph/resolvers"
+	"simgraph/web"
 )
 
 // Documents groups the commands about trusted documents.
@@ -95,6 +96,15 @@ func (d *DocumentsAdd) Run(ctx context.Context, env *Env) error {
 // newDocuments returns the store of trusted documents.
 func newDocuments(pool *sqlx.DB) *store.Store {
 	return store.New(pool, store.Options{Check: checkDocument, Now: time.Now})
+}
+
+// pageDocuments are the operations of the page, which ship as trusted documents, by their ids.
+func pageDocuments() (map[string]string, error) {
+	manifest, err := web.Operations()
+	if err != nil {
+		return nil, err
+	}
+	return trusted.Texts(manifest)
 }
 
 // inspector reads documents by the schema of this version, without a database.

@@ -35,7 +35,7 @@ type Serve struct {
 
 	DemoFeed string `enum:"on,off" default:"on" help:"Whether simulated gateways report sessions of the demo company by RADIUS, with --demo, and it gets alerts on conditions, silences, a webhook, a key and an operation: on or off."`
 
-	DocumentsOnly bool `help:"Run trusted documents alone on the graph: see simgraph documents. REST paths stay open; the page sends texts, and needs another instance."`
+	DocumentsOnly bool `help:"Run trusted documents alone on the graph: see simgraph documents. The page, whose operations are such documents, REST paths and tools for agents stay open."`
 
 	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
 
@@ -358,6 +358,6 @@ func (s *Serve) page(pool *sqlx.DB) (map[string]http.Handler, error) {
 			return string(grant.Token), grant.ExpiresAt, nil
 		}
 	}
-	maps.Copy(files, web.Offers(strings.TrimRight(s.PublicURL, "/"), demo))
+	maps.Copy(files, web.Offers(strings.TrimRight(s.PublicURL, "/"), s.DocumentsOnly, demo))
 	return files, nil
 }

@@ -224,7 +224,11 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	uploads := changes.New(changes.Config{Operations: v.operations, Admit: gate.AdmitBrowser, Challenge: challenge, Log: v.log, Now: time.Now})
 	page[changes.TemplatePath] = http.HandlerFunc(changes.ServeTemplate)
 	schema := v.graph.Schema()
-	v.engine = transport.New(schema, v.engineConfig(s, gate, page["/"]))
+	shipped, err := pageDocuments()
+	if err != nil {
+		return err
+	}
+	v.engine = transport.New(schema, v.engineConfig(s, gate, page["/"], shipped))
 	paths, err := rest.New(rest.Config{
 		Challenge:    challenge,
 		Schema:       schema.Schema(),
@@ -282,7 +286,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 }
 
 // engineConfig says how the engine meets the rest.
-func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handler) transport.Config {
+func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handler, shipped map[string]string) transport.Config {
 	cfg := transport.Config{
 		Log:                    v.log,
 		Limits:                 s.documents(),
@@ -294,7 +298,7 @@ func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handle
 		Authenticate:           httpd.AdmitPayload(gate, v.limits),
 		StillValid:             gate.StillValid,
 		Explorer:               explorer,
-		Document:               trusted.NewLibrary(newDocuments(v.schema.pool).Text, time.Now).Find,
+		Document:               trusted.NewLibrary(newDocuments(v.schema.pool).Text, shipped, time.Now).Find,
 		DocumentsOnly:          s.documentsOnly,
 		Count:                  v.countUse,
 	}

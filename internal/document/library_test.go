@@ -37,7 +37,7 @@ func mustFind(ctx context.Context, t *testing.T, l *Library, id, want string) {
 func TestARemovedDocumentCeasesInSeconds(t *testing.T) {
 	now := time.Now()
 	s := &shelf{texts: map[key]string{{1, "a"}: "{a}"}}
-	l := NewLibrary(s.text, func() time.Time { return now })
+	l := NewLibrary(s.text, nil, func() time.Time { return now })
 	ctx := as(t, 1, false)
 	for range 10 {
 		mustFind(ctx, t, l, "a", "{a}")
@@ -56,10 +56,24 @@ func TestARemovedDocumentCeasesInSeconds(t *testing.T) {
 
 func TestADocumentOfAnotherCompanyIsUnknown(t *testing.T) {
 	s := &shelf{texts: map[key]string{{1, "a"}: "{a}"}}
-	l := NewLibrary(s.text, time.Now)
+	l := NewLibrary(s.text, nil, time.Now)
 	mustFind(as(t, 1, true), t, l, "a", "{a}")
 	mustFind(as(t, 2, true), t, l, "a", "")
 	if _, err := l.Find(t.Context(), "a"); err == nil {
+		t.Error("a caller that is not known runs a document")
+	}
+}
+
+func TestWhatShipsIsForCallersWithoutALimit(t *testing.T) {
+	s := &shelf{texts: map[key]string{{2, "page"}: "{p}"}}
+	l := NewLibrary(s.text, map[string]string{"page": "{p}"}, time.Now)
+	mustFind(as(t, 1, false), t, l, "page", "{p}")
+	if s.lookUps > 0 {
+		t.Error("the store is asked for what ships")
+	}
+	mustFind(as(t, 1, true), t, l, "page", "")
+	mustFind(as(t, 2, true), t, l, "page", "{p}") // its own company has added it
+	if _, err := l.Find(t.Context(), "page"); err == nil {
 		t.Error("a caller that is not known runs a document")
 	}
 }
@@ -72,7 +86,7 @@ func TestCallersAreLimitedByTheirKey(t *testing.T) {
 
 func TestAStoreThatFailsIsAskedAgain(t *testing.T) {
 	s := &shelf{texts: map[key]string{{1, "a"}: "{a}"}, err: errors.New("away")}
-	l := NewLibrary(s.text, time.Now)
+	l := NewLibrary(s.text, nil, time.Now)
 	if _, err := l.Find(as(t, 1, false), "a"); !errors.Is(err, s.err) {
 		t.Fatal(err)
 	}
@@ -82,7 +96,7 @@ func TestAStoreThatFailsIsAskedAgain(t *testing.T) {
 
 func TestTheMemoryForTextsIsBounded(t *testing.T) {
 	s := &shelf{texts: map[key]string{}}
-	l := NewLibrary(s.text, time.Now)
+	l := NewLibrary(s.text, nil, time.Now)
 	l.most = 3 * (1000 + overhead)
 	for i := range 20 {
 		id := fmt.Sprint(i)
@@ -101,7 +115,7 @@ func TestTheMemoryForTextsIsBounded(t *testing.T) {
 
 func BenchmarkFind(b *testing.B) {
 	s := &shelf{texts: map[key]string{{1, "a"}: "{a}"}}
-	l := NewLibrary(s.text, time.Now)
+	l := NewLibrary(s.text, nil, time.Now)
 	ctx := domain.WithCaller(b.Context(), &domain.Caller{Scope: domain.Whole(1)})
 	b.ReportAllocs()
 	for b.Loop() {

@@ -44,6 +44,16 @@ func ReadManifest(data []byte) ([]Listed, error) {
 	return readHashes(members)
 }
 
+// Texts returns the texts of a manifest by their ids.
+func Texts(data []byte) (map[string]string, error) {
+	all, err := ReadManifest(data)
+	texts := map[string]string{}
+	for _, one := range all {
+		texts[document.IDOf(one.Text)] = one.Text
+	}
+	return texts, err
+}
+
 func readApollo(data []byte) ([]Listed, error) {
 	var manifest struct {
 		Format     string

@@ -1,6 +1,8 @@
 // A real browser on the page of the server under test. Whatever is wrong with
 // the page beside what a test checks is noted: errors on the console, failed
 // requests, requests to anybody else.
+import { readdirSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 
 export const base = process.env.SIMGRAPH_BASE;
@@ -48,6 +50,12 @@ export async function enter(tab, place = '#/', bearer = token) {
   await tab.locator('.account-button').waitFor();
   return session;
 }
+
+const assets = new URL('../../web/dist/assets/', import.meta.url);
+const texts = JSON.parse(gunzipSync(readFileSync(new URL(readdirSync(assets).find((name) => name.startsWith('operations-')), assets))));
+
+/** The text of the operation that a request of the page names; "" for other requests. */
+export const textOf = (request) => (request.url().endsWith('/graphql') && request.postData() ? (texts[request.postDataJSON().documentId] ?? '') : '');
 
 /** Sends an operation to the graph, beside the page. */
 export async function graph(query, variables = {}) {

@@ -1,7 +1,7 @@
 // What the page draws and writes: times in the company's zone, volumes in SI
 // units, charts and tables.
 import assert from 'node:assert/strict';
-import { base, enter, graph } from './browser.js';
+import { base, enter, graph, textOf } from './browser.js';
 import { example, openExample, pageTests, runQuery, subscribers } from './tab.js';
 
 const inTab = pageTests();
@@ -61,8 +61,7 @@ inTab("the spans of a subscriber begin with the company's days and months, and s
   const [{ physicalId }] = await subscribers(1);
   const spans = [];
   tab.on('request', (request) => {
-    const body = request.url().endsWith('/graphql') ? request.postDataJSON() : null;
-    if (body?.query.includes('UsageOfSubscriber')) spans.push(body.variables);
+    if (textOf(request).includes('UsageOfSubscriber')) spans.push(request.postDataJSON().variables);
   });
   await enter(tab, `#/subscribers/${physicalId}`);
   const usage = tab.getByRole('region', { name: 'Usage' });
@@ -181,7 +180,7 @@ inTab('figures side by side have labels that can be told apart, in whole', async
 inTab('an alert of which the past is looked at lists each time that it would have fired', async (tab) => {
   const [{ physicalId }] = await subscribers(1);
   await tab.route('**/graphql', (route) => {
-    if (!route.request().postData()?.includes('PreviewAlert')) return route.fallback();
+    if (!textOf(route.request()).includes('PreviewAlert')) return route.fallback();
     const firings = Array.from({ length: 6 }, (_, i) => ({ boundary: i % 2 ? 'UPPER' : 'LOWER', at: `2026-0${i + 3}-14T23:30:00Z`, usage: '600000000' }));
     return route.fulfill({ json: { data: { previewAlert: { total: 6, firings } } } });
   });

@@ -1,6 +1,6 @@
 // Why one SIM uses so much: its own past, its group, its sessions and its protocols.
 import assert from 'node:assert/strict';
-import { enter, graph } from './browser.js';
+import { enter, graph, textOf } from './browser.js';
 import { accessible, countClicks, oneSubscriber, pageTests } from './tab.js';
 
 const inTab = pageTests();
@@ -21,8 +21,7 @@ for (const options of [{}, { colorScheme: 'dark' }, { viewport: { width: 390, he
     const { physicalId, group } = await used();
     let asked;
     tab.on('request', (request) => {
-      const body = request.url().endsWith('/graphql') ? request.postDataJSON() : null;
-      if (body?.query.includes('UsageOfSubscriber')) asked = body.variables;
+      if (textOf(request).includes('UsageOfSubscriber')) asked = request.postDataJSON().variables;
     });
     await enter(tab, `#/subscribers/${physicalId}`);
     const compared = tab.getByRole('region', { name: 'Usage' }).getByRole('list', { name: 'Usage compared' });

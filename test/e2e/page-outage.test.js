@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createServer, connect } from 'node:net';
 import { after, before } from 'node:test';
-import { base, graph } from './browser.js';
+import { base, graph, textOf } from './browser.js';
 import { accessible, pageTests, subscribers } from './tab.js';
 
 const inTab = pageTests();
@@ -160,7 +160,7 @@ inTab('an answer from before a change is not shown after it', async (tab) => {
   const counts = [];
   let release;
   await tab.route('**/graphql', async (route) => {
-    if (!route.request().postData()?.includes('query Fleet ')) return route.fallback();
+    if (!textOf(route.request()).includes('query Fleet ')) return route.fallback();
     const response = await route.fetch();
     counts.push((await response.json()).data.company.fleet.barred);
     if (counts.length === 1) await new Promise((resolve) => { release = resolve; });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { base, enter, graph, openTab } from './browser.js';
+import { base, enter, graph, openTab, textOf } from './browser.js';
 import { accessible, browserOf, countClicks, downloaded, pageTests } from './tab.js';
 
 const inTab = pageTests();
@@ -33,7 +33,7 @@ const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
 
 /** The operation that the page sends for its answer, and the answer of the graph to it. */
 async function sent(tab, act) {
-  const [response] = await Promise.all([tab.waitForResponse((one) => one.url().endsWith('/graphql') && one.request().postData()?.includes('query Usage(')), act()]);
+  const [response] = await Promise.all([tab.waitForResponse((one) => textOf(one.request()).includes('query Usage(')), act()]);
   return { ...response.request().postDataJSON(), of: (await response.json()).data.of };
 }
 
@@ -65,10 +65,10 @@ inTab('usage by group by day of last month is asked, kept and shared in six clic
   await tab.getByRole('heading', { level: 1, name }).waitFor();
   assert.ok((await clicks()) <= 6, `${await clicks()} clicks`);
   const file = await lines(tab);
-  const { company } = await graph('query($start: DateTime!, $end: DateTime!) { company { timeZone usage(start: $start, end: $end) { totals { total } } } }', { start: variables.askedStart, end: variables.askedEnd });
+  const { company } = await graph('query($start: DateTime!, $end: DateTime!) { company { timeZone usage(start: $start, end: $end) { totals { total } } } }', { start: variables.asked1Start, end: variables.asked1End });
   assert.equal(sum(file.flatMap(([, ...values]) => values)), Number(company.usage.totals.total));
   const at = (text) => new Date(text).toLocaleString('en-GB', { timeZone: company.timeZone, day: 'numeric', hour: 'numeric' });
-  assert.deepEqual([at(variables.askedStart), at(variables.askedEnd)], ['1, 00', '1, 00']);
+  assert.deepEqual([at(variables.asked1Start), at(variables.asked1End)], ['1, 00', '1, 00']);
 
   // It is found by the search of the page, and deleted with a way back.
   await tab.keyboard.press('ControlOrMeta+K');
@@ -90,8 +90,8 @@ inTab('which tariff is outgrown is asked in two clicks, and each tariff leads to
   const { of } = await openReady(tab, 'Which tariff is outgrown');
   await answer(tab).locator('.bars, .empty').first().waitFor();
   assert.equal(await clicks(), 2);
-  const before = new Map(of.before.breakdown.map(({ value, total }) => [value, Number(total)]));
-  const risen = of.asked.breakdown.map(({ value, total }) => Number(total) - (before.get(value) ?? 0)).sort((a, b) => b - a);
+  const before = new Map(of.before1.breakdown.map(({ value, total }) => [value, Number(total)]));
+  const risen = of.asked1.breakdown.map(({ value, total }) => Number(total) - (before.get(value) ?? 0)).sort((a, b) => b - a);
   const file = await lines(tab);
   assert.deepEqual(file.map((line) => line.at(-1)).slice(0, risen.length), risen);
   await answer(tab).getByText('The numbers as a table').click();
@@ -128,7 +128,7 @@ inTab('nights versus days of the meters is asked in five clicks', async (tab) =>
   await tab.getByRole('button', { name: `Group is ${meters.name}`, exact: true }).waitFor();
   const file = await lines(tab);
   assert.equal(file.length, 7 * 24);
-  assert.equal(sum(file.map(([, , total]) => total)), Number(of.asked.totals.total));
+  assert.equal(sum(file.map(([, , total]) => total)), Number(of.asked1.totals.total));
 });
 
 inTab('top risers of the week are asked in two clicks, and lead to their pages', async (tab) => {
@@ -136,7 +136,7 @@ inTab('top risers of the week are asked in two clicks, and lead to their pages',
   const { of } = await openReady(tab, 'Top risers of the week');
   await answer(tab).locator('.bars, .empty').first().waitFor();
   assert.equal(await clicks(), 2);
-  assert.equal(of.asked.topSubscribers.length > 0, true);
+  assert.equal(of.asked1.topSubscribers.length > 0, true);
   const [[physicalId, name]] = await lines(tab);
   await answer(tab).getByText('The numbers as a table').click();
   await answer(tab).getByRole('row').getByRole('link', { name, exact: true }).first().click();
@@ -205,7 +205,7 @@ inTab('what cannot be asked, what is not there, and an error are said', async (t
   await answer(tab).getByText('No usage was recorded in this span').waitFor();
   await tab.goto(`${base}/#/usage?question=none`);
   await tab.getByText('There is no such question, or it is not shared with you.').waitFor();
-  await tab.route('**/graphql', (route) => (route.request().postData()?.includes('query Usage(')
+  await tab.route('**/graphql', (route) => (textOf(route.request()).includes('query Usage(')
     ? route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify({ data: null, errors: [{ message: 'try again soon', extensions: { code: 'UNAVAILABLE' } }] }) }) : route.fallback()));
   await tab.goto(`${base}/${place({ span: 'YESTERDAY', chart: 'NUMBER' })}`);
   await answer(tab).getByRole('alert').getByText('try again soon').waitFor();
@@ -281,7 +281,7 @@ for (const { timeZone, name, day, from } of [
     const days = await lines(tab);
     assert.equal(days.length, 3);
     assert.equal(sum(days[1].slice(1)), total);
-    const { company: { usage } } = await askAs(token, 'query($start: DateTime!, $end: DateTime!) { company { usage(start: $start, end: $end) { totals { total } series(interval: DAY) { start total } } } }', { start: variables.askedStart, end: variables.askedEnd });
+    const { company: { usage } } = await askAs(token, 'query($start: DateTime!, $end: DateTime!) { company { usage(start: $start, end: $end) { totals { total } series(interval: DAY) { start total } } } }', { start: variables.asked1Start, end: variables.asked1End });
     // The graph begins a day with the half hour that the span has of it.
     assert.deepEqual(days.map(([start, ...values]) => [Date.parse(start), sum(values)]), usage.series.filter(({ total }) => total !== '0').map(({ start, total }) => [Date.parse(start), Number(total)]));
     assert.equal(sum(days.flatMap(([, ...values]) => values)), Number(usage.totals.total));

@@ -1,6 +1,6 @@
 // Sessions of the page: tabs, links with tokens, what sign-out leaves.
 import assert from 'node:assert/strict';
-import { base, beginSession, enter, graph } from './browser.js';
+import { base, beginSession, enter, graph, textOf } from './browser.js';
 import { example, failOperation, oneSubscriber, openExample, pageTests, runQuery } from './tab.js';
 
 const inTab = pageTests();
@@ -175,7 +175,7 @@ inTab('a query that fails leaves no old rows under the new heading', async (tab)
 inTab('a part of a view that fails leaves the rest in view', async (tab) => {
   const { physicalId, nickname } = await oneSubscriber();
   await tab.route('**/graphql', async (route) => {
-    if (!route.request().postData()?.includes('query Subscriber(')) return route.fallback();
+    if (!textOf(route.request()).includes('query Subscriber(')) return route.fallback();
     const answer = await (await route.fetch()).json();
     answer.data.subscriber.tags = null;
     answer.data.subscriber.dataUsage = null;

@@ -1,6 +1,6 @@
 // The list of subscribers as a tool: filters, columns, order, choosing, files.
 import assert from 'node:assert/strict';
-import { base, enter, graph } from './browser.js';
+import { base, enter, graph, textOf } from './browser.js';
 import { accessible, downloaded, failOperation, pageTests, scrollToRow } from './tab.js';
 
 const inTab = pageTests();
@@ -11,7 +11,7 @@ const rows = (tab) => tab.locator('table.rows tbody tr[aria-rowindex]');
 /** The variables of the pages that the list reads from now on. */
 function pagesRead(tab) {
   const pages = [];
-  tab.on('request', (request) => request.postData()?.includes('query SubscriberList') && pages.push(request.postDataJSON().variables));
+  tab.on('request', (request) => textOf(request).includes('query SubscriberList') && pages.push(request.postDataJSON().variables));
   return pages;
 }
 
@@ -217,7 +217,7 @@ inTab('an address with a wrong day or state is shown', async (tab) => {
 inTab('one of more groups than the page reads is written by its number', async (tab) => {
   const { groupId, name } = (await graph('{ groups(first: 1) { nodes { groupId name } } }')).groups.nodes[0];
   await tab.route('**/graphql', async (route) => {
-    if (!route.request().postData()?.includes('query Known ')) return route.fallback();
+    if (!textOf(route.request()).includes('query Known ')) return route.fallback();
     const response = await route.fetch();
     const answer = await response.json();
     answer.data.groups = { ...answer.data.groups, nodes: [], pageInfo: { hasNextPage: true } };

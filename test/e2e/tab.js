@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
-import { graph, launch, openTab } from './browser.js';
+import { graph, launch, openTab, textOf } from './browser.js';
 
 /** Launches a browser for the tests of a file, and returns what declares one. */
 export function pageTests() {
@@ -98,7 +98,7 @@ export async function downloaded(tab, click) {
 /** Answers an operation of the page, by its name, with an error instead of passing it to the server. */
 export const failOperation = (tab, name) =>
   tab.route('**/graphql', (route) =>
-    route.request().postData()?.includes(name)
+    textOf(route.request()).includes(name)
       ? route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify({ data: null, errors: [{ message: 'try again soon', extensions: { code: 'UNAVAILABLE' } }] }) })
       : route.fallback());
 

@@ -1,8 +1,11 @@
 import { createRoot } from 'react-dom/client';
+import { readTexts } from './graph/release';
 import { begin } from './session';
 import { Shell } from './shell/Shell';
 import './shell/theme';
 import './styles/page.css';
 
 void begin();
+// After an upgrade they are needed, and not there any more.
+setTimeout(() => void readTexts().catch(() => undefined), 10_000);
 createRoot(document.getElementById('root')!).render(<Shell />);

@@ -1,7 +1,8 @@
 // The session of this browser: a cookie that the page cannot read and all tabs
 // share. Tabs send each other when it begins and ends.
 import { useSyncExternalStore } from 'react';
-import { clientName } from './graph/name';
+import { run } from './graph/client';
+import { operation } from './graph/graphql';
 import { dropUnsaved } from './shell/unsaved';
 
 const noticeKey = 'simgraph:notice';
@@ -81,14 +82,11 @@ async function resume(id: string) {
   else beginAnew(null);
 }
 
+const owner = operation('query Owner { viewer { email company { externalId } } }');
+
 /** Names who is signed in, as own does. */
 async function readOwner(): Promise<string | null> {
-  const response = await fetch('/graphql', {
-    method: 'POST',
-    headers: { ...clientName, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ query: 'query Owner { viewer { email company { externalId } } }' }),
-  });
-  const { data } = (await response.json()) as { data?: { viewer: { email: string; company: { externalId: string } } | null } };
+  const { data } = await run<{ viewer: { email: string; company: { externalId: string } } | null }>(owner);
   return data?.viewer ? ownerOf(data.viewer) : null;
 }
 

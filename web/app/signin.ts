@@ -1,4 +1,5 @@
 // The ways to sign in: an access key, a token, the demo company.
+import { readOffer } from './graph/offer';
 import { notAccepted, signIn } from './session';
 
 /** Signs in with a token that the server accepts. */
@@ -17,8 +18,4 @@ export async function signInToDemo(): Promise<void> {
 }
 
 /** Reports whether the server offers its demo company. */
-export async function offersDemo(): Promise<boolean> {
-  const response = await fetch('/page.json');
-  const answer = (await response.json().catch(() => ({}))) as { demo?: boolean };
-  return answer.demo === true;
-}
+export const offersDemo = async (): Promise<boolean> => (await readOffer()).demo === true;

@@ -16,7 +16,7 @@ const File = "sources.sha256"
 // roots are what the build reads, below the root of the repository.
 var roots = []string{
 	"web/app", "web/public", "web/index.html", "web/docs.html", "web/docs/handbook.html",
-	"web/package.json", "web/package-lock.json", "web/tsconfig.json", "web/vite.config.ts",
+	"web/package.json", "web/package-lock.json", "web/tsconfig.json", "web/vite.config.ts", "web/operations.ts",
 }
 
 // Hash sums up the sources in the repository: names and contents.

@@ -24,8 +24,9 @@ import (
 // argument of. The names are not those of the GraphQL cost specification,
 // whose directives mean something else.
 //
-// A Price is made once per operation and only read afterwards. Branches that
-// exclude each other are added up: the price is an upper bound.
+// A Price is made once per operation and only read afterwards. What @skip and @include leave
+// out costs nothing. Fragments on types that exclude each other are added up: the price is an
+// upper bound.
 type Price struct {
 	// fixed is what is known without variables, the rest stands in items.
 	fixed int
@@ -35,6 +36,14 @@ type Price struct {
 type item struct {
 	size length
 	each Price
+	// only are the conditions under which it is selected.
+	only []condition
+}
+
+// condition is what @include asks of a variable; with not, @skip.
+type condition struct {
+	variable string
+	not      bool
 }
 
 const (
@@ -57,9 +66,15 @@ func NewPrice(schema *ast.Schema, op *ast.OperationDefinition) Price {
 func (p Price) Cost(variables map[string]any) int {
 	cost := p.fixed
 	for _, i := range p.items {
-		cost = add(cost, times(i.size.of(variables), i.each.Cost(variables)))
+		if i.isSelected(variables) {
+			cost = add(cost, times(i.size.of(variables), i.each.Cost(variables)))
+		}
 	}
 	return cost
+}
+
+func (i item) isSelected(variables map[string]any) bool {
+	return !slices.ContainsFunc(i.only, func(c condition) bool { return (variables[c.variable] == true) == c.not })
 }
 
 func times(a, b int) int { return int(min(int64(a)*int64(b), most)) }
@@ -74,14 +89,35 @@ func (p pricing) selections(set ast.SelectionSet, page *length) Price {
 	for _, selection := range set {
 		switch s := selection.(type) {
 		case *ast.Field:
-			price.join(p.field(s, page))
+			price.join(p.field(s, page).where(s.Directives))
 		case *ast.InlineFragment:
-			price.join(p.selections(s.SelectionSet, page))
+			price.join(p.selections(s.SelectionSet, page).where(s.Directives))
 		case *ast.FragmentSpread:
-			price.join(p.selections(s.Definition.SelectionSet, page))
+			price.join(p.selections(s.Definition.SelectionSet, page).where(s.Directives))
 		}
 	}
 	return price
+}
+
+// where is the price of what has these directives.
+func (p Price) where(directives ast.DirectiveList) Price {
+	var only []condition
+	for _, name := range []string{"include", "skip"} {
+		given := directives.ForName(name)
+		if given == nil {
+			continue
+		}
+		switch value := given.Arguments.ForName("if").Value; {
+		case value.Kind == ast.Variable:
+			only = append(only, condition{variable: value.Raw, not: name == "skip"})
+		case (value.Raw == "true") == (name == "skip"):
+			return Price{}
+		}
+	}
+	if len(only) == 0 || p.free() {
+		return p
+	}
+	return Price{items: []item{{size: length{known: 1}, each: p, only: only}}}
 }
 
 func (p *Price) join(o Price) {

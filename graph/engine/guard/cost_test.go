@@ -46,6 +46,14 @@ func TestFieldsCostTheirUnitsTimesTheirArguments(t *testing.T) {
 		{`query($w: Way!) {parts(by: $w) {id}}`, map[string]any{"w": "SHORT"}, 3},
 		{`{items(first: 2) {id} way}`, nil, 52},
 		{`{span(from: "x", until: "2026-01-01") {id}}`, nil, 5},
+		{`query($a: Boolean!) {dear @include(if: $a) days @skip(if: $a) {id}}`, map[string]any{"a": true}, 10},
+		{`query($a: Boolean!) {dear @include(if: $a) days @skip(if: $a) {id}}`, map[string]any{"a": false}, 28},
+		{`{dear @include(if: false) days @skip(if: true) {id} way(by: LONG) @include(if: true)}`, nil, 50},
+		{`query($a: Boolean!, $b: Boolean!) {dear @include(if: $a) @skip(if: $b)}`, map[string]any{"a": true, "b": true}, 0},
+		{`query($a: Boolean!) {items(first: 5) {days(days: 3) @include(if: $a)}}`, map[string]any{"a": true}, 35},
+		{`query($a: Boolean!) {items(first: 5) {...More @include(if: $a)}} fragment More on Item {days(days: 3)}`, map[string]any{"a": false}, 5},
+		{`query($n: Int!, $a: Boolean!) {items(first: $n) @include(if: $a) {id}}`, map[string]any{"n": int64(4), "a": true}, 4},
+		{`query($n: Int!, $a: Boolean!) {items(first: $n) @include(if: $a) {id}}`, map[string]any{"n": int64(4), "a": false}, 0},
 	} {
 		document := gqlparser.MustLoadQueryWithRules(schema, c.query, rules.NewDefaultRules())
 		price := guard.NewPrice(schema, document.Operations[0])

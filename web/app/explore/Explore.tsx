@@ -24,7 +24,7 @@ import { Share, TakeAway } from './Tools';
 
 const plugins = [examplesPlugin, explorerPlugin({ showAttribution: false }), HISTORY_PLUGIN];
 
-interface Props {
+export interface Props {
   shown: boolean;
   /** A query out of a share link. */
   shared: string | null;

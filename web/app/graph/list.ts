@@ -1,7 +1,7 @@
 import { hashKey, skipToken, useQueries, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { send } from './client';
-import type { ResultOf, VariablesOf } from './graphql';
+import { run } from './client';
+import type { Document, ResultOf, VariablesOf } from './graphql';
 import { Problem, problemOf } from './problem';
 import { answers, refresh } from './use';
 
@@ -56,15 +56,15 @@ export interface Page<T> extends Connection<T> {
 }
 
 /** Reads a page of a connection. Its operation takes $first, $after and, for the total, $count. */
-export async function readPage<D, T>(query: D, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, page: { after: string | null; count: boolean }, signal?: AbortSignal): Promise<Page<T>> {
-  const { data, errors } = await send<ResultOf<D>>({ query: query as string, variables: { ...variables, first: pageLength, ...page } }, { signal });
+export async function readPage<D extends object, T>(query: D, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, page: { after: string | null; count: boolean }, signal?: AbortSignal): Promise<Page<T>> {
+  const { data, errors } = await run<ResultOf<D>>(query as unknown as Document, { ...variables, first: pageLength, ...page }, { signal });
   const connection = data ? of(data) : undefined;
   if (!connection) throw errors?.length ? Problem.of(errors[0]!) : new Problem('INTERNAL_ERROR', 'The answer has no list.');
   return { ...connection, problem: errors?.length ? Problem.of(errors[0]!) : undefined };
 }
 
 /** Reads a list page by page, as far as it is looked at. Once stale, only its first page and those in view are read again. A null query is not sent. */
-export function useList<D, T>(query: D | null, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, start: Start = beginning): List<T> {
+export function useList<D extends object, T>(query: D | null, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, start: Start = beginning): List<T> {
   const key = [query, variables, start];
   const hash = hashKey(key);
   const { seen, look } = useSeen(hash);

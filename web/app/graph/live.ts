@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useSession } from '../session';
-import { subscribe } from './client';
+import { follow } from './client';
+import type { Document } from './graphql';
 import { Problem } from './problem';
 
 export interface Live {
@@ -18,7 +19,7 @@ interface Following<T> {
 }
 
 /** Runs a subscription while the page is looked at. A null query is not sent. A lost connection is made anew. */
-export function useLive<T>(query: string | null, { next, connected, variables }: Following<T>): Live {
+export function useLive<T>(query: Document | null, { next, connected, variables }: Following<T>): Live {
   const [{ state, problem }, setState] = useState<Pick<Live, 'state' | 'problem'>>({ state: 'connecting', problem: null });
   const [turn, setTurn] = useState(0);
   const { id: session } = useSession();
@@ -32,7 +33,7 @@ export function useLive<T>(query: string | null, { next, connected, variables }:
     const connecting = () => setState({ state: 'connecting', problem: null });
     let refused: Problem | null = null;
     connecting();
-    return subscribe<T>({ query, variables: JSON.parse(key) }, {
+    return follow<T>(query, JSON.parse(key), {
       connected: () => {
         setState({ state: 'live', problem: null });
         latest.current.connected();

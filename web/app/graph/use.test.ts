@@ -1,11 +1,11 @@
 import { act, createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Document } from './graphql';
 import { type List, pageLength, useList } from './list';
 import { amend, answers, type Asked, mutate, refresh, useAsk } from './use';
 
 interface Request {
-  query: string;
   variables: { after?: string | null };
   answer: (data: unknown) => Promise<void>;
 }
@@ -49,7 +49,7 @@ async function hold<T>(hook: () => T): Promise<() => T> {
   return () => last;
 }
 
-const question = 'query Operation { state }';
+const question = 'query Operation { state }' as Document;
 type State = { state: string };
 
 const changes: Record<string, (asked: Asked<State>) => unknown> = {
@@ -103,7 +103,7 @@ const results = 'query Results { results { nodes } }';
 const pageOf = (state: string, endCursor: string | null) => ({ results: { nodes: Array.from({ length: pageLength }, () => state), pageInfo: { endCursor, hasNextPage: endCursor !== null } } });
 
 test('a page out of view is read again when it comes into view after a change, also where an answer was under way', async () => {
-  const list = await hold<List<string>>(() => useList<string, string>(results, {} as never, (data) => (data as unknown as ReturnType<typeof pageOf>).results));
+  const list = await hold<List<string>>(() => useList<object, string>(results as never, {} as never, (data) => (data as unknown as ReturnType<typeof pageOf>).results));
   await requests[0]!.answer(pageOf('PENDING', 'a'));
   await settled(() => list().more!());
   await requests[1]!.answer(pageOf('PENDING', null));

@@ -3,8 +3,8 @@
 import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { firstSessionId, sessionId, watch } from '../session';
-import { ask, send } from './client';
-import type { ResultOf, VariablesOf } from './graphql';
+import { ask, run } from './client';
+import type { Document, ResultOf, VariablesOf } from './graphql';
 import { Problem, problemOf } from './problem';
 import { onRecovery } from './reach';
 
@@ -57,8 +57,8 @@ export interface Asked<T> {
 }
 
 /** Sends the query whenever the variables change. A null query is not sent. */
-export function useAsk<D>(query: D | null, variables?: VariablesOf<D>): Asked<ResultOf<D>>;
-export function useAsk<T>(query: string | null, variables?: Record<string, unknown>): Asked<T>;
+export function useAsk<D extends object>(query: D | null, variables?: VariablesOf<D>): Asked<ResultOf<D>>;
+export function useAsk<T>(query: Document | null, variables?: Record<string, unknown>): Asked<T>;
 export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> {
   const { data, error, isFetching, isPlaceholderData } = useQuery(
     {
@@ -66,7 +66,7 @@ export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> 
       enabled: query !== null,
       placeholderData: query === null ? undefined : keepPreviousData,
       queryFn: async ({ signal }) => {
-        const { data, errors } = await send({ query: query as string, variables: variables as Record<string, unknown> }, { signal });
+        const { data, errors } = await run(query as Document, variables as Record<string, unknown>, { signal });
         return { data: data ?? undefined, problem: errors?.length ? Problem.of(errors[0]!) : undefined };
       },
     },
@@ -85,14 +85,14 @@ export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> 
 }
 
 /** Sends a mutation alone, such as a step of offerUndo, after which everything shown is read again once. */
-export const sendMutation = <D>(mutation: D, variables: VariablesOf<D>, options?: { keepalive?: boolean }): Promise<ResultOf<D>> =>
-  ask<ResultOf<D>>(mutation as string, variables as Record<string, unknown>, options);
+export const sendMutation = <D extends object>(mutation: D, variables: VariablesOf<D>, options?: { keepalive?: boolean }): Promise<ResultOf<D>> =>
+  ask<ResultOf<D>>(mutation as unknown as Document, variables as Record<string, unknown>, options);
 
 /** Reads from the server once, past the cache. */
-export const readNow = <D>(query: D, variables: VariablesOf<D>): Promise<ResultOf<D>> => ask<ResultOf<D>>(query as string, variables as Record<string, unknown>);
+export const readNow = <D extends object>(query: D, variables: VariablesOf<D>): Promise<ResultOf<D>> => ask<ResultOf<D>>(query as unknown as Document, variables as Record<string, unknown>);
 
 /** Sends a mutation, and reads everything again that is shown. */
-export async function mutate<D>(mutation: D, variables: VariablesOf<D>, options?: { keepalive?: boolean }): Promise<ResultOf<D>> {
+export async function mutate<D extends object>(mutation: D, variables: VariablesOf<D>, options?: { keepalive?: boolean }): Promise<ResultOf<D>> {
   const answer = await sendMutation(mutation, variables, options);
   void refresh();
   return answer;

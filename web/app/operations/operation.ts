@@ -1,4 +1,4 @@
-import { graphql } from '../graph/graphql';
+import { graphql, operation } from '../graph/graphql';
 import { useLive } from '../graph/live';
 import { amend, refresh, useAsk } from '../graph/use';
 import { runs } from './words';
@@ -10,9 +10,9 @@ const query = graphql(`
     }
   }
 `);
-const live = `subscription OperationLive($id: String) {
+const live = operation(`subscription OperationLive($id: String) {
   operationChanged(operationId: $id) { operationId state isDryRun errorPolicy undoOf startedBy description digest total done changed failed skipped startedAt endedAt undoableUntil }
-}`;
+}`);
 
 /** An operation, which is followed until it has ended. A null id is not read. */
 export function useOperation(id: string | null) {

@@ -2,6 +2,7 @@ import { useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { kinds, limitOf } from '../alerts/conditions';
 import { ask } from '../graph/client';
+import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { ago } from '../format/time';
 import { bytes, useSystem } from '../format/units';
@@ -32,7 +33,7 @@ interface State {
 }
 
 const boundary = 'threshold status percent since';
-const query = `query AlertsOfSubscriber($physicalId: String!) {
+const query = operation(`query AlertsOfSubscriber($physicalId: String!) {
   subscriber(by: {physicalId: $physicalId}) {
     alerts {
       status since
@@ -40,13 +41,13 @@ const query = `query AlertsOfSubscriber($physicalId: String!) {
       ... on VolumeAlertState { usage lower { ${boundary} } upper { ${boundary} } }
     }
   }
-}`;
+}`);
 interface Answer {
   subscriber: { alerts: State[] | null } | null;
 }
 
-const remove = 'mutation DeleteAlert($alertId: Int!) { deleteAlert(input: {alertId: $alertId}) { alert { alertId } } }';
-const removeCondition = 'mutation DeleteConditionOfSubscriber($alertId: Int!) { deleteConditionAlert(input: {alertId: $alertId}) { alert { alertId } } }';
+const remove = operation('mutation DeleteAlert($alertId: Int!) { deleteAlert(input: {alertId: $alertId}) { alert { alertId } } }');
+const removeCondition = operation('mutation DeleteConditionOfSubscriber($alertId: Int!) { deleteConditionAlert(input: {alertId: $alertId}) { alert { alertId } } }');
 
 /** Where the subscriber stands against the alerts that watch it, and a new one. */
 export function Alerts({ subscriber }: { subscriber: Subscriber }) {

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { operation } from '../graph/graphql';
 import { type Live, useLive } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { ago, momentInZone } from '../format/time';
@@ -24,8 +25,8 @@ interface Entry {
 }
 
 const entry = 'id ruleType kind state text createdAt target ... on VolumeLogEntry { limitBoundary threshold usage } ... on ConditionLogEntry { source } subscriber { physicalId nickname } group { groupId name }';
-const query = `query AlertsFired { alertLog(first: 8) { nodes { ${entry} } } }`;
-const subscription = `subscription AlertTriggered { alertTriggered { ${entry} } }`;
+const query = operation(`query AlertsFired { alertLog(first: 8) { nodes { ${entry} } } }`);
+const subscription = operation(`subscription AlertTriggered { alertTriggered { ${entry} } }`);
 
 /** Alerts that fired lately; new ones come in by themselves. */
 export function AlertsFired() {

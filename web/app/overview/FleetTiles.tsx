@@ -1,3 +1,4 @@
+import { operation } from '../graph/graphql';
 import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { count, short } from '../format/units';
@@ -13,7 +14,7 @@ interface Fleet {
   transferring: number;
 }
 
-const query = 'query Fleet { company { fleet { total active online transferring barred } } }';
+const query = operation('query Fleet { company { fleet { total active online transferring barred } } }');
 const tiles: { key: keyof Fleet; name: string; state: string }[] = [
   { key: 'total', name: 'Subscribers', state: '' },
   { key: 'active', name: 'Active', state: 'active' },
@@ -22,7 +23,7 @@ const tiles: { key: keyof Fleet; name: string; state: string }[] = [
   { key: 'barred', name: 'Barred', state: 'barred' },
 ];
 
-const subscription = 'subscription FleetChanged { subscriberChanged { physicalId } }';
+const subscription = operation('subscription FleetChanged { subscriberChanged { physicalId } }');
 
 /** How many subscribers are in which state, counted again when some have changed; each tile leads to them. */
 export function FleetTiles() {

@@ -1,14 +1,15 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { ask } from '../graph/client';
+import { operation } from '../graph/graphql';
 import { useDo } from '../graph/use';
 import { Pencil } from '../shell/icons';
 import { Failure } from '../shell/parts';
 import { useMay } from '../shell/viewer';
 
-const edit = `mutation EditNickname($input: EditSubscriberInput!) {
+const edit = operation(`mutation EditNickname($input: EditSubscriberInput!) {
   editSubscriber(input: $input) { subscriber { physicalId nickname } }
-}`;
+}`);
 
 /** The nickname as the heading, to be edited in place. */
 export function Nickname({ physicalId, nickname, changed }: { physicalId: string; nickname: string | null; changed: () => void }) {

@@ -1,3 +1,4 @@
+import { operation } from '../graph/graphql';
 import { useAsk, useSettled } from '../graph/use';
 import { toSubscriber, toSubscribers } from '../shell/route';
 import { type Choice, type Found, Search, shortest } from '../ui/Search';
@@ -8,11 +9,11 @@ interface Subscriber {
   nickname: string | null;
 }
 
-const query = `query Search($text: String!) {
+const query = operation(`query Search($text: String!) {
   subscribers(first: 8, filter: {or: [
     {physicalId: {like: $text}}, {subscriberId: {like: $text}}, {nickname: {like: $text}}, {imsi: {like: $text}}
   ]}) { nodes { physicalId subscriberId nickname } pageInfo { hasNextPage } }
-}`;
+}`);
 
 interface Page {
   nodes: Subscriber[];

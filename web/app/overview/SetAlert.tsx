@@ -1,16 +1,17 @@
 import { type FormEvent, useMemo, useState } from 'react';
 import { NobodyMailed } from '../alerts/NobodyMailed';
 import { ask } from '../graph/client';
+import { operation } from '../graph/graphql';
 import { useAsk, useDo, useSettled } from '../graph/use';
 import { day, startOfDay } from '../format/time';
 import { bytes, parseBytes, useSystem } from '../format/units';
 import { Failure } from '../shell/parts';
 import { useZone } from '../shell/viewer';
 
-const create = 'mutation CreateAlert($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }';
-const preview = `query PreviewAlert($input: CreateAlertInput!, $startDate: String!, $endDate: String!) {
+const create = operation('mutation CreateAlert($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }');
+const preview = operation(`query PreviewAlert($input: CreateAlertInput!, $startDate: String!, $endDate: String!) {
   previewAlert(input: $input, startDate: $startDate, endDate: $endDate) { total firings { boundary at usage } }
-}`;
+}`);
 
 interface Preview {
   previewAlert: { total: number; firings: { boundary: 'LOWER' | 'UPPER'; at: string; usage: string }[] } | null;

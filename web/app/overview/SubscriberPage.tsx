@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { SilenceButton, SilencedNow } from '../alerts/SilenceHere';
 import type { Place } from '../alerts/silences';
+import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Empty, Failure, Loading } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
@@ -18,7 +19,7 @@ import { SubscriberUsage } from './SubscriberUsage';
 import type { Subscriber } from './subscriber';
 import { TimeLine } from './TimeLine';
 
-const query = `query Subscriber($physicalId: String!) {
+const query = operation(`query Subscriber($physicalId: String!) {
   subscriber(by: {physicalId: $physicalId}) {
     kind physicalId subscriberId dataNumber imsi fixedIpAddress nickname operatorName operatorCode
     tariffName lineRental contractLength tariff { currency }
@@ -27,7 +28,7 @@ const query = `query Subscriber($physicalId: String!) {
     parent { physicalId isEnabledOnParent } profiles { physicalId nickname } dataUsage
     tags(limit: 100) { name }
   }
-}`;
+}`);
 
 /** Everything of one subscriber, with what can be changed in place. */
 export default function SubscriberPage({ id: physicalId }: { id: string }) {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { operation } from '../graph/graphql';
 import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { ago, moment, momentInZone } from '../format/time';
@@ -35,7 +36,7 @@ interface Reported {
 }
 
 const pageLength = 10;
-const query = `query Sessions($physicalId: String!, ${pageVariables}, $filter: SessionFilter) {
+const query = operation(`query Sessions($physicalId: String!, ${pageVariables}, $filter: SessionFilter) {
   subscriber(by: {physicalId: $physicalId}) {
     lastSeenAt
     sessions(${pageArguments}, filter: $filter) {
@@ -46,9 +47,9 @@ const query = `query Sessions($physicalId: String!, ${pageVariables}, $filter: S
       }
     }
   }
-}`;
-const state = 'subscription StateChanged($physicalIds: [String!]) { subscriberChanged(physicalIds: $physicalIds) { physicalId } }';
-const usage = 'subscription UsageRecorded($physicalIds: [String!]) { usageRecorded(physicalIds: $physicalIds) { bytes } }';
+}`);
+const state = operation('subscription StateChanged($physicalIds: [String!]) { subscriberChanged(physicalIds: $physicalIds) { physicalId } }');
+const usage = operation('subscription UsageRecorded($physicalIds: [String!]) { usageRecorded(physicalIds: $physicalIds) { bytes } }');
 
 interface Props {
   physicalId: string;

@@ -1,5 +1,6 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { ask } from '../graph/client';
+import { type Document, operation } from '../graph/graphql';
 import { useAsk, useDo } from '../graph/use';
 import { Close } from '../shell/icons';
 import { Empty, Failure, Panel } from '../shell/parts';
@@ -7,9 +8,9 @@ import { toSubscribers } from '../shell/route';
 import { offerUndo } from '../shell/undo';
 import { useMay } from '../shell/viewer';
 
-const attach = 'mutation AttachTag($input: AttachTagInput!) { attachTag(input: $input) { attached } }';
-const detach = 'mutation DetachTag($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }';
-const known = 'query KnownTags { tags(first: 100) { nodes { name } } }';
+const attach = operation('mutation AttachTag($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
+const detach = operation('mutation DetachTag($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');
+const known = operation('query KnownTags { tags(first: 100) { nodes { name } } }');
 
 interface Props {
   physicalId: string;
@@ -23,7 +24,7 @@ export function SubscriberTags({ physicalId, tags, changed }: Props) {
   const all = useAsk<{ tags: { nodes: { name: string }[] } | null }>(may ? known : null);
   const [text, setText] = useState('');
   const inputOf = (tagName: string) => ({ input: { tagName, physicalIds: [physicalId] } });
-  const change = useDo(async (mutation: string, tagName: string) => {
+  const change = useDo(async (mutation: Document, tagName: string) => {
     await ask(mutation, inputOf(tagName));
     changed();
     all.reload();

@@ -4,6 +4,7 @@ import { Plot } from '../chart/Plot';
 import { lastDays, lastHours, lastMonths, periodSpan, type Span } from '../format/span';
 import { dateOf, day, moment, startOfDay } from '../format/time';
 import { bytes, count, useSystem } from '../format/units';
+import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
@@ -30,14 +31,14 @@ interface Share {
   total: string;
 }
 
-const query = `query UsageOfSubscriber($physicalId: String!, $start: DateTime!, $end: DateTime!, $interval: UsageInterval!, $before: DateTime!, $align: UsageAlignment!) {
+const query = operation(`query UsageOfSubscriber($physicalId: String!, $start: DateTime!, $end: DateTime!, $interval: UsageInterval!, $before: DateTime!, $align: UsageAlignment!) {
   subscriber(by: {physicalId: $physicalId}) {
     usage(start: $start, end: $end) {
       totals { ${totals} } series(interval: $interval) { ${point} } breakdown(by: PROTOCOL) { value mobileOriginated mobileTerminated total }
       comparison(start: $before, align: $align) { totals { total } series(interval: $interval) { total } }
     }
   }
-}`;
+}`);
 
 interface Answer {
   subscriber: { usage: Usage | null } | null;

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { ask } from '../graph/client';
+import { operation } from '../graph/graphql';
 import { useAsk, useDo } from '../graph/use';
 import { ago, momentInZone } from '../format/time';
 import { Failure, Panel } from '../shell/parts';
@@ -18,12 +19,12 @@ interface Restored {
   restoreRecipient: { mails: number; alerts: number };
 }
 
-const query = `query SuppressedMail {
+const query = operation(`query SuppressedMail {
   recipients(first: 100) { nodes { recipientId email suppressedSince suppressedReason suppressedDetail } }
-}`;
-const restore = `mutation RestoreRecipient($recipientId: Int!) {
+}`);
+const restore = operation(`mutation RestoreRecipient($recipientId: Int!) {
   restoreRecipient(input: {recipientId: $recipientId}) { mails alerts }
-}`;
+}`);
 
 /** Who gets no alert mail any more, and why. It is not there when everybody does, or the viewer may not see recipients. */
 export function SuppressedMail() {

@@ -1,3 +1,4 @@
+import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { count } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
@@ -7,7 +8,7 @@ interface Answer {
   tags: { nodes: { name: string; numberOfSubscribers: number | null }[]; totalCount: number | null } | null;
 }
 
-const query = 'query Tags { tags(first: 40) { nodes { name numberOfSubscribers } totalCount } }';
+const query = operation('query Tags { tags(first: 40) { nodes { name numberOfSubscribers } totalCount } }');
 
 /** The tags, each leading to the subscribers that carry it. */
 export function Tags() {

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Bars } from '../chart/Bars';
 import { day } from '../format/time';
 import { bytes, useSystem } from '../format/units';
+import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { toSubscriber } from '../shell/route';
@@ -21,8 +22,8 @@ interface Usage {
 }
 
 const talkers = 'period { startsAt endsAt } topSubscribers(first: 10) { subscriber { physicalId subscriberId nickname } mobileOriginated mobileTerminated total }';
-const now = `query TopTalkers { company { usage { ${talkers} } } }`;
-const before = `query TopTalkersBefore { company { usage { previous { ${talkers} } } } }`;
+const now = operation(`query TopTalkers { company { usage { ${talkers} } } }`);
+const before = operation(`query TopTalkersBefore { company { usage { previous { ${talkers} } } } }`);
 
 interface Answer {
   company: { usage: Usage | { previous: Usage | null } | null } | null;

@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { Plot, type Series } from '../chart/Plot';
 import { daysBetween, moment, startOfDay } from '../format/time';
 import { bytes, change, count, useSystem } from '../format/units';
+import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { type Period, useMay, useZone } from '../shell/viewer';
@@ -20,12 +21,12 @@ interface Answer {
   company: { usage: Usage | null } | null;
 }
 
-const query = `query UsageByDay {
+const query = operation(`query UsageByDay {
   company { usage {
     period { startsAt endsAt } totals { ${totals} } series(interval: DAY) { ${point} } dataCompleteUntil
     previous { totals { ${totals} } series(interval: DAY) { ${point} } }
   } }
-}`;
+}`);
 
 const usageOf = ({ company }: Answer) => company?.usage;
 

@@ -32,11 +32,7 @@ export class Boundary extends Component<Props, { error: unknown; place?: string 
     return (
       <div className="page">
         {this.props.place !== undefined && <h1 className="visually-hidden">{problem.title}</h1>}
-        {problem.code === 'NEW_RELEASE' ? (
-          <Failure problem={problem} more={<button type="button" onClick={() => location.reload()}>Load the new release</button>} />
-        ) : (
-          <Failure problem={problem} retry={this.tryAgain} more={problem.code === 'NOT_LOADED' && <button type="button" onClick={() => location.reload()}>Load the page again</button>} />
-        )}
+        <Failure problem={problem} retry={this.tryAgain} more={problem.code === 'NOT_LOADED' && <button type="button" onClick={() => location.reload()}>Load the page again</button>} />
       </div>
     );
   }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { look, onRecovery, useReachable } from '../graph/reach';
-import { isReplaced } from './part';
+import { isReplaced } from '../graph/release';
 
 /** Informs that the server cannot be reached, or that it has another release of the page. */
 export function Connection() {

@@ -1,4 +1,5 @@
 import { type ComponentType, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { readOffer } from '../graph/offer';
 import { Overview } from '../overview/Overview';
 import { useSession } from '../session';
 import { Bar } from './Bar';
@@ -15,7 +16,7 @@ import { SignInAgain } from './SignInAgain';
 import { UndoBar } from './UndoBar';
 import { SignedIn } from './viewer';
 
-const Explore = part(() => import('../explore/Explore'));
+const Explore = part(async () => ((await readOffer()).documentsOnly ? import('../explore/Closed') : import('../explore/Explore')));
 
 interface Shown {
   title: string | ((id: string) => string);

@@ -16,20 +16,23 @@ interface FailureProps {
   more?: ReactNode;
 }
 
-/** An error as people read it. */
-export const Failure = ({ problem, retry, more }: FailureProps) => (
-  <div className="failure" role="alert">
-    <strong>{problem.title}</strong>
-    <p>{problem.message}</p>
-    {problem.requestId && <p className="hint">Request {problem.requestId}</p>}
-    {(retry || more) && (
-      <p className="actions">
-        {retry && <button type="button" onClick={retry}>Try again</button>}
-        {more}
-      </p>
-    )}
-  </div>
-);
+/** An error as people read it. Where the page is of another release, to try again does not help. */
+export const Failure = ({ problem, ...rest }: FailureProps) => {
+  const { retry, more } = problem.code === 'NEW_RELEASE' ? { more: <button type="button" onClick={() => location.reload()}>Load the new release</button> } : rest;
+  return (
+    <div className="failure" role="alert">
+      <strong>{problem.title}</strong>
+      <p>{problem.message}</p>
+      {problem.requestId && <p className="hint">Request {problem.requestId}</p>}
+      {(retry || more) && (
+        <p className="actions">
+          {retry && <button type="button" onClick={retry}>Try again</button>}
+          {more}
+        </p>
+      )}
+    </div>
+  );
+};
 
 interface PanelProps {
   title: ReactNode;

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useState } from 'react';
+import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { own, signOut } from '../session';
 import { Failure, Loading } from './parts';
@@ -15,9 +16,9 @@ export interface Viewer {
   company: { name: string; externalId: string; timeZone: string; billingDay: number; currentPeriod: Period };
 }
 
-const query = `query Viewer {
+const query = operation(`query Viewer {
   viewer { email permissions isRestricted company { name externalId timeZone billingDay currentPeriod { startsAt endsAt } } }
-}`;
+}`);
 
 const Context = createContext<Viewer | null>(null);
 

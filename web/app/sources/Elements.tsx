@@ -1,5 +1,6 @@
 import { ago, momentInZone } from '../format/time';
 import { count } from '../format/units';
+import { operation } from '../graph/graphql';
 import { to } from '../shell/route';
 import { useMay, useZone } from '../shell/viewer';
 import { late, lateness } from './late';
@@ -19,12 +20,12 @@ interface Element {
   incompleteSessions?: number | null;
 }
 
-const query = `query FeedElements(${pageVariables}, $filter: FeedElementFilter, $sessions: Boolean!) {
+const query = operation(`query FeedElements(${pageVariables}, $filter: FeedElementFilter, $sessions: Boolean!) {
   company { feedElements(${pageArguments}, filter: $filter) {
     nodes { id source nas completeUntil lagSeconds lastPacketAt packets { result packets } openSessions @include(if: $sessions) incompleteSessions @include(if: $sessions) }
     ${pageFields}
   } }
-}`;
+}`);
 
 const results: Record<Result, string> = {
   BOOKED: 'booked', NOTHING_NEW: 'nothing new', QUARANTINED: 'subscriber unknown', RESTARTED: 'restarts', UNUSABLE: 'unusable',

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import type { Document } from '../graph/graphql';
 import { type Asked, useAsk } from '../graph/use';
 import { count } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
@@ -19,7 +20,7 @@ const pageLength = 25;
 interface PagedPanelProps<D, T> {
   id: string;
   title: string;
-  query: string;
+  query: Document;
   /** Those beside the page. */
   variables?: Record<string, unknown>;
   of: (data: D) => Connection<T> | null | undefined;

@@ -1,4 +1,5 @@
 import { count } from '../format/units';
+import { operation } from '../graph/graphql';
 import { useZone } from '../shell/viewer';
 import { Time } from './Elements';
 import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
@@ -13,12 +14,12 @@ interface Reject {
   example: string;
 }
 
-const query = `query FeedRejects(${pageVariables}) {
+const query = operation(`query FeedRejects(${pageVariables}) {
   company { feedRejects(${pageArguments}) {
     nodes { id source nas reason requests lastAt example }
     ${pageFields}
   } }
-}`;
+}`);
 
 /** Why requests of network elements could not be used. */
 export function Rejects() {

@@ -1,4 +1,5 @@
 import { count } from '../format/units';
+import { operation } from '../graph/graphql';
 import { to } from '../shell/route';
 import { Ago } from '../ui/Ago';
 import { useMayConnect } from './Frame';
@@ -14,12 +15,12 @@ interface Source {
   counts: Counts;
 }
 
-const query = `query SourceTable(${pageVariables}) {
+const query = operation(`query SourceTable(${pageVariables}) {
   sources(${pageArguments}) {
     nodes { id name profileName pausedAt receivedAt counts { ${countText} } }
     ${pageFields}
   }
-}`;
+}`);
 
 /** Carriers and platforms that have an address of their own. */
 export function SourceList() {

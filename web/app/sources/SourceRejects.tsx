@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { count } from '../format/units';
-import { graphql } from '../graph/graphql';
+import { graphql, operation } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
@@ -22,12 +22,12 @@ interface Reject {
   lastAt: string;
 }
 
-const query = `query RejectsOfSource(${pageVariables}, $name: String!) {
+const query = operation(`query RejectsOfSource(${pageVariables}, $name: String!) {
   sourceRejects(${pageArguments}, filter: {sourceName: {eq: $name}}) {
     nodes { id reason field payload isReplayable times firstAt lastAt }
     ${pageFields}
   }
-}`;
+}`);
 const replay = graphql('mutation ReplaySourceRejects($input: ReplaySourceRejectsInput!) { replaySourceRejects(input: $input) { counts { accepted duplicates waiting rejected skipped } } }');
 
 /** The records of a source that could not be used, to be read again by its profile of now. */

@@ -1,4 +1,5 @@
 import { count } from '../format/units';
+import { operation } from '../graph/graphql';
 import { to } from '../shell/route';
 import { Ago } from '../ui/Ago';
 import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
@@ -15,12 +16,12 @@ interface Upstream {
   counts: { subscribers: string; records: string; refused: string };
 }
 
-const query = `query UpstreamTable(${pageVariables}) {
+const query = operation(`query UpstreamTable(${pageVariables}) {
   upstreams(${pageArguments}) {
     nodes { id upstreamId name baseUrl state lastSyncedAt lastSweptAt counts { subscribers records refused } }
     ${pageFields}
   }
-}`;
+}`);
 
 /** The accounts of other servers that are kept in step. */
 export function UpstreamList() {

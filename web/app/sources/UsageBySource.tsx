@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { Bars } from '../chart/Bars';
 import { lastDays, lastHours, periodSpan, type Span } from '../format/span';
 import { bytes, count, useSystem } from '../format/units';
-import { graphql, type ResultOf } from '../graph/graphql';
+import { type Document, graphql, type ResultOf } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { CSVButton } from '../overview/CSVButton';
 import { Answered, Empty, Panel } from '../shell/parts';
@@ -27,7 +27,7 @@ const queryOf = (of: UsageSubject) => (of === null ? ofCompany : 'groupId' in of
 const sharesOf = (data: Answer) => Object.values(data)[0]?.usage?.breakdown;
 
 function useShares(of: UsageSubject, { from, to }: Span) {
-  return useAsk<Answer>(queryOf(of) as unknown as string, { ...of, start: from, end: to });
+  return useAsk<Answer>(queryOf(of) as unknown as Document, { ...of, start: from, end: to });
 }
 
 /** The shares of sources in a span; of a longer one than can be read, in its end. */

@@ -1,4 +1,5 @@
 import { bytes, count, useSystem } from '../format/units';
+import { operation } from '../graph/graphql';
 import { useZone } from '../shell/viewer';
 import { Time } from './Elements';
 import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
@@ -15,12 +16,12 @@ interface WaitingUsage {
   lastAt: string;
 }
 
-const query = `query WaitingUsage(${pageVariables}) {
+const query = operation(`query WaitingUsage(${pageVariables}) {
   company { waitingUsage(${pageArguments}) {
     nodes { id source physicalId imsi msisdn records bytes firstAt lastAt }
     ${pageFields}
   } }
-}`;
+}`);
 
 /** Usage of subscribers that are not known, and what would make them known. */
 export function Waiting() {

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { readOffer } from '../graph/offer';
 import { answers } from '../graph/use';
 
 export interface Address {
@@ -15,7 +16,7 @@ export function useAddress(): Address | undefined {
       queryKey: ['/page.json'],
       staleTime: Infinity,
       queryFn: async ({ signal }): Promise<Address> => {
-        const { publicUrl } = (await (await fetch('/page.json', { signal })).json()) as { publicUrl?: string };
+        const { publicUrl } = await readOffer(signal);
         return { base: publicUrl ?? location.origin, isStated: publicUrl !== undefined };
       },
     },

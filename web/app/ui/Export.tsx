@@ -19,7 +19,7 @@ interface Props<D, T> {
 }
 
 /** Downloads exactly this list as CSV, page by page. */
-export function Export<D, T>({ name, query, variables, of, columns }: Props<D, T>) {
+export function Export<D extends object, T>({ name, query, variables, of, columns }: Props<D, T>) {
   const timeZone = useZone();
   const [read, setRead] = useState(0);
   const [cut, setCut] = useState(false);

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react';
 import { csvOf, download, fileName } from '../chart/download';
 import { linkTo } from '../explore/share';
+import { textOf } from '../graph/release';
 import { useAsk, useDo } from '../graph/use';
 import { Empty, Failure, Panel, Waiting } from '../shell/parts';
 import { go, to } from '../shell/route';
@@ -63,13 +64,15 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
   // Equal questions within an hour are equal requests.
   const span = useMemo(() => (fault === null ? spanOf(d, company) : null), [d, company, fault]);
   const operation = useMemo(() => (span && span.to > span.from ? operationOf(d, span, timeZone) : null), [d, span, timeZone]);
-  const asked = useAsk<Answer>(operation?.query ?? null, operation?.variables ?? {});
+  const asked = useAsk<Answer>(operation?.document ?? null, operation?.variables ?? {});
   const result = useMemo(() => (asked.data && span ? resultOf(asked.data, d, span) : undefined), [asked.data, d, span]);
   const isDrawn = !ranks(d) && ['LINE', 'STACKED', 'BARS'].includes(d.chart);
   const { happened, isCut } = useHappened(span && isDrawn ? span : null);
   const marks = useMemo(() => marksOf(happened), [happened]);
   const edit = useDo(async () => {
-    const link = await linkTo({ query: operation!.query, variables: JSON.stringify(operation!.variables, null, 2) });
+    const { plain } = await import('./plain');
+    const { query, variables } = plain(await textOf(operation!.document), operation!.variables);
+    const link = await linkTo({ query, variables: JSON.stringify(variables, null, 2) });
     go(link.slice(link.indexOf('#')));
   });
   const all = (questions.data ?? questions.former)?.company?.questions ?? undefined;

@@ -1,4 +1,5 @@
 // What a question asks of the graph, and what its answer says.
+import { type Document, operation } from '../graph/graphql';
 import type { Definition } from './question';
 import { ranks } from './question';
 import { type Asked, type Instants, monthsOf } from './span';
@@ -7,21 +8,72 @@ import { type Asked, type Instants, monthsOf } from './span';
 const mostSeries = 8;
 const mostListed = 100;
 
+/** An operation of the page, and its variables. */
 export interface Operation {
-  query: string;
+  document: Document;
   variables: Record<string, unknown>;
 }
 
 const figures = { TOTAL: 'total', MOBILE_ORIGINATED: 'mobileOriginated', MOBILE_TERMINATED: 'mobileTerminated', SESSIONS: 'sessions' } as const;
 
-const roots = {
-  company: { declared: '', field: 'company' },
-  group: { declared: '$groupId: Int!, ', field: 'group(by: {groupId: $groupId})' },
-  tag: { declared: '$name: String!, ', field: 'tag(by: {name: $name})' },
-  subscriber: { declared: '$physicalId: String!, ', field: 'subscriber(by: {physicalId: $physicalId})' },
-};
+// One operation for each subject has all that can be asked, and variables choose of it. The 92 days
+// that can be read record by record are of five months at most.
+const bytes = 'total @include(if: $total) mobileOriginated @include(if: $mobileOriginated) mobileTerminated @include(if: $mobileTerminated)';
+const measured = `${bytes} sessions @include(if: $sessions)`;
+const fields = `fragment Asked on Usage {
+  totals { ${measured} }
+  dataCompleteUntil
+  topSubscribers(first: ${mostListed}) @include(if: $topSubscribers) { subscriber { physicalId nickname } ${bytes} }
+  breakdown(by: $by, first: ${mostListed}) @include(if: $breakdown) { value label ${bytes} }
+  seriesBy(by: $by, interval: $every, first: $first, zeroFill: $points) @include(if: $seriesBy) { value label isOthers ${measured} points @include(if: $points) { start ${measured} } }
+  series(interval: $interval) @include(if: $series) { start ${measured} }
+}
+fragment Before on Usage {
+  totals { ${measured} }
+  topSubscribers(first: ${mostListed}) @include(if: $topSubscribers) { subscriber { physicalId nickname } ${bytes} }
+  breakdown(by: $by, first: ${mostListed}) @include(if: $breakdownBefore) { value label ${bytes} }
+  seriesBy(by: $by, interval: MONTH, first: ${mostListed}, zeroFill: false) @include(if: $seriesByBefore) { value label isOthers sessions }
+  series(interval: $interval) @include(if: $seriesBefore) { start ${measured} }
+}`;
+const declared = `$total: Boolean! = false, $mobileOriginated: Boolean! = false, $mobileTerminated: Boolean! = false, $sessions: Boolean! = false,
+  $by: UsageDimension! = GROUP, $interval: UsageInterval! = DAY, $every: UsageInterval! = DAY, $first: Int! = ${mostSeries}, $points: Boolean! = false,
+  $topSubscribers: Boolean! = false, $breakdown: Boolean! = false, $seriesBy: Boolean! = false, $series: Boolean! = false,
+  $breakdownBefore: Boolean! = false, $seriesByBefore: Boolean! = false, $seriesBefore: Boolean! = false,
+  $asked1: Boolean! = false, $asked1Start: DateTime, $asked1End: DateTime, $before1: Boolean! = false, $before1Start: DateTime, $before1End: DateTime,
+  $asked2: Boolean! = false, $asked2Start: DateTime, $asked2End: DateTime, $before2: Boolean! = false, $before2Start: DateTime, $before2End: DateTime,
+  $asked3: Boolean! = false, $asked3Start: DateTime, $asked3End: DateTime, $before3: Boolean! = false, $before3Start: DateTime, $before3End: DateTime,
+  $asked4: Boolean! = false, $asked4Start: DateTime, $asked4End: DateTime, $before4: Boolean! = false, $before4Start: DateTime, $before4End: DateTime,
+  $asked5: Boolean! = false, $asked5Start: DateTime, $asked5End: DateTime, $before5: Boolean! = false, $before5Start: DateTime, $before5End: DateTime`;
+const usages = `{
+    asked1: usage(start: $asked1Start, end: $asked1End) @include(if: $asked1) { ...Asked }
+    asked2: usage(start: $asked2Start, end: $asked2End) @include(if: $asked2) { ...Asked }
+    asked3: usage(start: $asked3Start, end: $asked3End) @include(if: $asked3) { ...Asked }
+    asked4: usage(start: $asked4Start, end: $asked4End) @include(if: $asked4) { ...Asked }
+    asked5: usage(start: $asked5Start, end: $asked5End) @include(if: $asked5) { ...Asked }
+    before1: usage(start: $before1Start, end: $before1End) @include(if: $before1) { ...Before }
+    before2: usage(start: $before2Start, end: $before2End) @include(if: $before2) { ...Before }
+    before3: usage(start: $before3Start, end: $before3End) @include(if: $before3) { ...Before }
+    before4: usage(start: $before4Start, end: $before4End) @include(if: $before4) { ...Before }
+    before5: usage(start: $before5Start, end: $before5End) @include(if: $before5) { ...Before }
+  }`;
+const ofCompany = operation(`query Usage(${declared}) {
+  of: company ${usages}
+}
+${fields}`);
+const ofGroup = operation(`query Usage($groupId: Int!, ${declared}) {
+  of: group(by: {groupId: $groupId}) ${usages}
+}
+${fields}`);
+const ofTag = operation(`query Usage($name: String!, ${declared}) {
+  of: tag(by: {name: $name}) ${usages}
+}
+${fields}`);
+const ofSubscriber = operation(`query Usage($physicalId: String!, ${declared}) {
+  of: subscriber(by: {physicalId: $physicalId}) ${usages}
+}
+${fields}`);
 
-const rootOf = ({ groupId, tagName, physicalId }: Definition) => (groupId !== null ? roots.group : tagName !== null ? roots.tag : physicalId !== null ? roots.subscriber : roots.company);
+const documentOf = ({ groupId, tagName, physicalId }: Definition) => (groupId !== null ? ofGroup : tagName !== null ? ofTag : physicalId !== null ? ofSubscriber : ofCompany);
 
 function subjectOf({ groupId, tagName, physicalId }: Definition): Record<string, unknown> {
   return groupId !== null ? { groupId } : tagName !== null ? { name: tagName } : physicalId !== null ? { physicalId } : {};
@@ -30,42 +82,36 @@ function subjectOf({ groupId, tagName, physicalId }: Definition): Record<string,
 /** Usage by country and source is read record by record: month by month, where it is longer. */
 const partsOf = (d: Definition, span: Instants, timeZone: string): Instants[] => (d.split === 'COUNTRY' || d.split === 'SOURCE' ? monthsOf(span, timeZone) : [span]);
 
-/** What is selected of each usage. */
-function fieldsOf(d: Definition, isBefore: boolean, isCut: boolean): string {
-  const figure = figures[d.measure];
-  const fields = [`totals { ${figure} }`];
-  const listsParts = ranks(d) || (isBefore && d.split);
-  if (!isBefore) fields.push('dataCompleteUntil');
-  if (d.split === 'SUBSCRIBER') fields.push(`topSubscribers(first: ${mostListed}) { subscriber { physicalId nickname } ${figure} }`);
-  else if (d.split && listsParts && d.measure === 'SESSIONS') fields.push(`seriesBy(by: ${d.split}, interval: MONTH, first: ${mostListed}, zeroFill: false) { value label isOthers ${figure} }`);
-  else if (d.split && listsParts) fields.push(`breakdown(by: ${d.split}, first: ${mostListed}) { value label ${figure} }`);
-  else if (d.split) fields.push(`seriesBy(by: ${d.split}, interval: ${d.interval}, first: ${isCut ? mostListed : mostSeries}) { value label isOthers ${figure} points { start ${figure} } }`);
-  if (!ranks(d) && d.chart !== 'NUMBER' && (!d.split || isBefore)) fields.push(`series(interval: ${d.interval}) { start ${figure} }`);
-  return fields.map((field) => `      ${field}`).join('\n');
+/** What is chosen of the span and, where there is one, of that before. */
+function chosen(d: Definition, isCut: boolean, isCompared: boolean): Record<string, unknown> {
+  const figure = { [figures[d.measure]]: true };
+  if (d.split === 'SUBSCRIBER') return { ...figure, topSubscribers: true };
+  const isDrawn = !ranks(d) && d.chart !== 'NUMBER';
+  if (!d.split) return { ...figure, ...(isDrawn && { interval: d.interval, series: true, seriesBefore: isCompared }) };
+  const lists = d.measure === 'SESSIONS' ? 'seriesBy' : 'breakdown';
+  const before = isCompared && { [`${lists}Before`]: true, ...(isDrawn && { interval: d.interval, seriesBefore: true }) };
+  if (!ranks(d)) return { ...figure, by: d.split, seriesBy: true, points: true, every: d.interval, first: isCut ? mostListed : mostSeries, ...before };
+  return { ...figure, by: d.split, [lists]: true, ...(lists === 'seriesBy' && { every: 'MONTH', first: mostListed }), ...before };
 }
 
 /** The operation of a question. The graph answers nothing else than it shows. */
 export function operationOf(d: Definition, asked: Asked, timeZone: string): Operation {
-  const root = rootOf(d);
-  const variables: Record<string, unknown> = subjectOf(d);
-  const declared: string[] = [];
-  const usages: string[] = [];
-  const add = (name: string, span: Instants, isBefore: boolean) => {
+  const spans: Record<string, unknown> = {};
+  let isCut = false;
+  const add = (name: string, span: Instants) => {
     if (span.to <= span.from) return;
     const parts = partsOf(d, span, timeZone);
+    if (name === 'asked') isCut = parts.length > 1;
     parts.forEach((part, i) => {
-      const alias = parts.length > 1 ? `${name}${i + 1}` : name;
-      declared.push(`$${alias}Start: DateTime!, $${alias}End: DateTime!`);
-      variables[`${alias}Start`] = new Date(part.from).toISOString().replace('.000', '');
-      variables[`${alias}End`] = new Date(part.to).toISOString().replace('.000', '');
-      usages.push(`    ${alias}: usage(start: $${alias}Start, end: $${alias}End) {\n${fieldsOf(d, isBefore, parts.length > 1)}\n    }`);
+      const alias = `${name}${i + 1}`;
+      spans[alias] = true;
+      spans[`${alias}Start`] = new Date(part.from).toISOString().replace('.000', '');
+      spans[`${alias}End`] = new Date(part.to).toISOString().replace('.000', '');
     });
   };
-  add('asked', asked, false);
-  if (asked.before) add('before', asked.before, true);
-  // It has no text that is a document by itself: a test of this folder validates what it makes.
-  const query = ['query Usage(', root.declared, declared.join(', '), `) {\n  of: ${root.field} {\n`, usages.join('\n'), '\n  }\n}\n'].join('');
-  return { query, variables };
+  add('asked', asked);
+  if (asked.before) add('before', asked.before);
+  return { document: documentOf(d), variables: { ...subjectOf(d), ...spans, ...chosen(d, isCut, asked.before !== null) } };
 }
 
 type Figures = { total?: string; mobileOriginated?: string; mobileTerminated?: string; sessions?: string | null };

@@ -1,7 +1,8 @@
-import { buildSchema, parse, validate } from 'graphql';
+import { buildSchema, Kind, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import sdl from '../../../docs/schema.graphql?raw';
 import { operationOf, resultOf, risen } from './ask';
+import { plain } from './plain';
 import { changedTo, charts, type Definition, definitionOf, faultOf, inWords, intervals, measures, paramsOf, splits } from './question';
 import { ready } from './ready';
 import { spanOf } from './span';
@@ -28,9 +29,13 @@ describe('questions', () => {
   it('that the controls give can be asked, in operations that the schema knows', () => {
     const schema = buildSchema(sdl);
     const operations = new Set<string>();
+    const declared = new Map<string, string[]>();
     for (const d of [...reachable(), ...ready.map(({ definition }) => definition)]) {
       expect([inWords(d), faultOf(d)]).toEqual([inWords(d), null]);
-      operations.add(operationOf(d, spanOf(d, calendar, now), calendar.timeZone).query);
+      const { document, variables } = operationOf(d, spanOf(d, calendar, now), calendar.timeZone);
+      if (!declared.has(document)) declared.set(document, parse(document).definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? (one.variableDefinitions ?? []) : [])).map(({ variable }) => variable.name.value));
+      expect(Object.keys(variables).filter((name) => !declared.get(document)!.includes(name))).toEqual([]);
+      operations.add(document).add(plain(document, variables).query);
     }
     for (const query of operations) expect([query, ...validate(schema, parse(query))]).toEqual([query]);
   }, 60_000);
