@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/oauth2"
 
+	"simgraph/domain/document"
 	"simgraph/internal/fatal"
 )
 
@@ -73,6 +76,7 @@ func TestAgentsCallTools(t *testing.T) {
 		t.Errorf("a tool that is not there answers %v", result)
 	}
 	s.writeByTools(t, session, physicalID)
+	s.ownTools(t, session)
 	foreign, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/mcp", strings.NewReader("{}"))
 	fatal.If(t, err)
 	foreign.Header.Set("Authorization", "Bearer "+s.token)
@@ -112,6 +116,72 @@ func (s *instance) writeByTools(t *testing.T, session *sdk.ClientSession, physic
 	status, audit, stderr := simgraph(t, s.dir, "audit", "export")
 	if by := `"door":"mcp (test 1)"`; status != 0 || strings.Count(audit, by) < 5 {
 		t.Errorf("%d %s: the log does not name the agent five times: %s", status, stderr, audit[max(0, len(audit)-3000):])
+	}
+}
+
+// ownTools has a document of the company come and go as a tool, within 5 s each.
+func (s *instance) ownTools(t *testing.T, session *sdk.ClientSession) {
+	t.Helper()
+	described := func(name string) string {
+		listed, err := session.ListTools(t.Context(), nil)
+		fatal.If(t, err)
+		for _, tool := range listed.Tools {
+			if tool.Name == name {
+				return tool.Description
+			}
+		}
+		return ""
+	}
+	await := func(name, want string) {
+		t.Helper()
+		for deadline := time.Now().Add(5 * time.Second); described(name) != want; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("after 5 s %s is described %q, not %q", name, described(name), want)
+			}
+		}
+	}
+	file := filepath.Join(s.dir, "find_vans.graphql")
+	text := "\"Finds vans.\"\nquery FindVans($first: Int = 1) { subscribers(first: $first) { totalCount nodes { physicalId } } }"
+	fatal.If(t, os.WriteFile(file, []byte(text), 0o600))
+	s.must("documents", "add", file, "--company", "demo", "--tool")
+	await("find_vans", "Finds vans.")
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "find_vans", Arguments: map[string]any{"first": 2}})
+	if err != nil || result.IsError || len(result.StructuredContent.(map[string]any)["subscribers"].(map[string]any)["nodes"].([]any)) != 2 {
+		t.Error(result, err)
+	}
+	// The price of a document of a company is limited, as those of clients are.
+	if result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "find_vans", Arguments: map[string]any{"first": 1_000_000}}); err != nil || !result.IsError {
+		t.Error(result, err)
+	}
+	id := document.IDOf(text)
+	if got := s.must("documents", "tool", id, "--description", "Finds all vans."); got != id+" is the tool find_vans: Finds all vans.\n" {
+		t.Error(got)
+	}
+	await("find_vans", "Finds all vans.")
+	if listed := s.must("documents", "list"); !strings.Contains(listed, "  find_vans\n") {
+		t.Error(listed)
+	}
+	s.must("documents", "tool", "sha256:"+id, "--remove")
+	await("find_vans", "")
+	for _, refused := range []struct{ text, says string }{
+		{`mutation Delete($id: Int!) { deleteAlert(input: {alertId: $id}) { alert { alertId } } }`, "needs a description"},
+		{`"Deletes." mutation Delete($id: Int!) { deleteAlert(input: {alertId: $id}) { alert { alertId } } }`, "may not run the mutation deleteAlert"},
+		{`"Finds." query ListTags { tags { totalCount } }`, "comes with simgraph"},
+		{`"Finds." query { tags { totalCount } }`, "the name of a tool"},
+		{"", "no operation"},
+	} {
+		fatal.If(t, os.WriteFile(file, []byte(refused.text), 0o600))
+		if status, stdout, stderr := simgraph(t, s.dir, "documents", "add", file, "--tool"); status != 1 || !strings.Contains(stdout, refused.says) {
+			t.Errorf("%s: %d %s %s", refused.text, status, stdout, stderr)
+		}
+	}
+	var many []string
+	for i := range 26 {
+		many = append(many, fmt.Sprintf(`"Counts." query Count%d { tags { totalCount } }`, i))
+	}
+	status, _, stderr := simgraph(t, s.dir, "documents", "add", manifestOf(t, s.dir, many...), "--tool")
+	if listed, err := session.ListTools(t.Context(), nil); status != 1 || err != nil || len(listed.Tools) > 25 || !strings.Contains(stderr, "the most that a list for agents has room for") {
+		t.Errorf("%d: %d tools, %v: %s", status, len(listed.Tools), err, stderr)
 	}
 }
 

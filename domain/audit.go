@@ -45,6 +45,7 @@ const (
 	AuditKeyExchange      = "accessKey.exchange"
 	AuditKeyRefuse        = "accessKey.refuse"
 	AuditDocumentCreate   = "trustedDocument.create"
+	AuditDocumentEdit     = "trustedDocument.edit"
 	AuditDocumentDelete   = "trustedDocument.delete"
 	AuditRADIUSCreate     = "radiusClient.create"
 	AuditRADIUSRemove     = "radiusClient.remove"

@@ -1,9 +1,21 @@
 package mcp
 
+import "github.com/vektah/gqlparser/v2/ast"
+
 // Refused returns why a document is no tool.
-func Refused(cfg Config, text string) error {
-	_, err := newTool(cfg, "tested", text)
+func Refused(schema *ast.Schema, text string) error {
+	_, err := newTool(schema, "tested", text)
 	return err
+}
+
+// Strings are the scalars that are strings in answers.
+func Strings(schema *ast.Schema) (names []string) {
+	for name, of := range schema.Types {
+		if of.Kind == ast.Scalar && typeOf(of) == "string" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Writes are the names of the mutations that tools may run, and whether a document is

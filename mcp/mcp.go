@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/domain/document"
 	"simgraph/internal/problem"
 )
 
@@ -36,6 +38,10 @@ type Config struct {
 	Schema *ast.Schema
 	// Prepare reads a document with one operation.
 	Prepare func(document string) (Run, error)
+	// Own returns the documents of a company that are tools; nil for none. PrepareOwn reads one
+	// within the limits of documents of clients.
+	Own        func(ctx context.Context, company domain.CompanyID) ([]*document.Document, error)
+	PrepareOwn func(document string) (Run, error)
 	// Authenticate returns the context of a request with its domain.Caller. Its errors are
 	// of the domain: Unauthorized, InvalidToken or Unavailable.
 	Authenticate func(r *http.Request) (context.Context, error)
@@ -57,8 +63,9 @@ type Run = func(ctx context.Context, variables map[string]any) *graphql.Response
 // Handler answers POST /mcp.
 type Handler struct {
 	Config
-	tools []*tool
-	serve http.Handler
+	shipped []*tool
+	own     *owned
+	serve   http.Handler
 }
 
 // New prepares the operations of all tools.
@@ -66,11 +73,11 @@ func New(cfg Config) (*Handler, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	tools, err := compile(cfg)
+	shipped, err := compile(cfg)
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{Config: cfg, tools: tools}
+	h := &Handler{Config: cfg, shipped: shipped, own: newOwned(cfg)}
 	// DisableLocalhostProtection: a proxy on the same machine names another host, and no
 	// request without a bearer token is served, which a page of another site does not have.
 	h.serve = sdk.NewStreamableHTTPHandler(h.server, &sdk.StreamableHTTPOptions{
@@ -90,14 +97,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Refuse(w, r, err)
 		return
 	}
-	h.serve.ServeHTTP(w, r.WithContext(ctx))
+	own, err := h.own.of(ctx)
+	if err != nil {
+		h.Refuse(w, r.WithContext(ctx), err)
+		return
+	}
+	h.serve.ServeHTTP(w, r.WithContext(context.WithValue(ctx, ownKey{}, own)))
 }
 
 // Refuse answers a request that is not served, such as one beyond a limit.
 func (h *Handler) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := h.Challenge.Of(problem.Of(err))
 	if p.Code == problem.Internal {
-		h.Log.ErrorContext(r.Context(), "a caller could not be authenticated", "requestId", h.RequestID(r.Context()), "error", err)
+		h.Log.ErrorContext(r.Context(), "a request for tools could not be served", "requestId", h.RequestID(r.Context()), "error", err)
 	}
 	p.Write(w, r, h.RequestID(r.Context()))
 }
@@ -110,7 +122,8 @@ func (h *Handler) server(r *http.Request) *sdk.Server {
 		// What is listed depends on the caller.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 	})
-	for _, t := range h.tools {
+	own, _ := r.Context().Value(ownKey{}).([]*tool)
+	for _, t := range slices.Concat(h.shipped, own) {
 		if _, err := domain.CallerWith(r.Context(), t.permissions...); err == nil {
 			server.AddTool(t.listed, h.handler(t, r))
 		}
@@ -132,7 +145,9 @@ func (h *Handler) handler(t *tool, r *http.Request) sdk.ToolHandler {
 		switch {
 		case len(response.Errors) > 0:
 			return refused(response.Errors), nil
-		case len(response.Data) > maxResult && t.listed.Annotations.ReadOnlyHint: // what was written is never said to be refused
+		case len(response.Data) > maxResult && !t.listed.Annotations.ReadOnlyHint && t.isOwn: // what was written is never said to be refused
+			return refused(fmt.Errorf("it is done, do not repeat it; the result has %d bytes, more than %d, and is left out", len(response.Data), maxResult)), nil
+		case len(response.Data) > maxResult && t.listed.Annotations.ReadOnlyHint:
 			return refused(fmt.Errorf("the result has %d bytes, more than %d: ask for less, by a smaller number or a shorter span", len(response.Data), maxResult)), nil
 		}
 		return &sdk.CallToolResult{
@@ -153,6 +168,9 @@ func (h *Handler) links(t *tool, data []byte) (links []sdk.Content) {
 	}
 	for _, one := range answer {
 		id := one.Operation.OperationID
+		if id == "" {
+			continue
+		}
 		links = append(links, &sdk.ResourceLink{URI: strings.TrimRight(h.PublicURL, "/") + "/#/operations/" + url.PathEscape(id), Name: id, Title: "The dry run on the page", MIMEType: "text/html"})
 	}
 	return links

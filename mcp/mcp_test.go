@@ -3,9 +3,11 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
+	"simgraph/domain/document"
 	"simgraph/graph/engine/transport"
 	"simgraph/graph/generated"
 	"simgraph/internal/fatal"
@@ -37,11 +40,17 @@ func connect(t *testing.T, authenticate func(*http.Request) (context.Context, er
 	return connectTo(t, authenticate, engine.Prepare)
 }
 
-func connectTo(t *testing.T, authenticate func(*http.Request) (context.Context, error), prepare func(string) (mcp.Run, error)) *sdk.ClientSession {
+func connectTo(t *testing.T, authenticate func(*http.Request) (context.Context, error), prepare func(string) (mcp.Run, error), own ...*document.Document) *sdk.ClientSession {
 	t.Helper()
 	handler, err := mcp.New(mcp.Config{
 		Schema: generated.NewExecutableSchema(generated.Config{}).Schema(), Authenticate: authenticate, RequestID: transport.RequestID,
-		Challenge: problem.Challenge{}, Version: "test", Prepare: prepare,
+		Challenge: problem.Challenge{}, Version: "test", Prepare: prepare, PrepareOwn: prepare,
+		Own: func(_ context.Context, company domain.CompanyID) ([]*document.Document, error) {
+			if company != 0 {
+				return nil, nil
+			}
+			return own, nil
+		},
 	})
 	fatal.If(t, err)
 	server := httptest.NewServer(handler)
@@ -152,6 +161,115 @@ func TestUnknownArgumentsAreRefused(t *testing.T) {
 	}
 }
 
+// answering prepares operations that answer that.
+func answering(data string) func(string) (mcp.Run, error) {
+	return func(string) (mcp.Run, error) {
+		return func(context.Context, map[string]any) *graphql.Response { return &graphql.Response{Data: []byte(data)} }, nil
+	}
+}
+
+// own is a document of the company as a tool.
+func own(name, text string) *document.Document {
+	return &document.Document{DocumentID: document.IDOf(text), Text: text, ToolName: name, ToolDescription: "Made by the company: " + name}
+}
+
+// Documents of a company are tools as those that ship, and a document that no tool may be,
+// such as one that an older version took, is not listed.
+func TestDocumentsOfACompanyAreTools(t *testing.T) {
+	t.Parallel()
+	const writes = `mutation Mark($ids: [String!]!) { attachTag(input: {tagName: "van", physicalIds: $ids}) { attached } }`
+	documents := []*document.Document{
+		own("broken", "query "+"Broken { gone }"), own("list_tags", "query ListTags { tags { totalCount } }"),
+		own("delete_alert", `mutation Delete($id: Int!) { deleteAlert(input: {alertId: $id}) { alert { alertId } } }`),
+		own("find_vans", `query FindVans($first: Int = 5, $wide: Boolean!) { subscribers(first: $first) { totalCount @include(if: $wide) nodes { physicalId } } }`), own("mark_vans", writes),
+		own("wide", "query Wide($filter: SubscriberFilter) { subscribers(filter: $filter) { totalCount } }"),
+	}
+	session := connectTo(t, caller(domain.AllPermissions()...), answering(`{"subscribers":{"nodes":[]}}`), documents...)
+	listed := map[string]*sdk.Tool{}
+	for _, tool := range list(t, session) {
+		listed[tool.Name] = tool
+	}
+	for _, name := range []string{"broken", "delete_alert"} {
+		if listed[name] != nil {
+			t.Errorf("%s is listed", name)
+		}
+		if result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name}); err == nil {
+			t.Errorf("%s answers %v", name, result)
+		}
+	}
+	if strings.HasPrefix(listed["list_tags"].Description, "Made by") {
+		t.Error("a document stands for a tool that ships")
+	}
+	find, mark := listed["find_vans"], listed["mark_vans"]
+	if find == nil || mark == nil {
+		t.Fatal(listed)
+	}
+	if find.Description != "Made by the company: find_vans" || !find.Annotations.ReadOnlyHint || mark.Annotations.ReadOnlyHint || !mark.Annotations.IdempotentHint {
+		t.Errorf("%+v %+v", find, mark.Annotations)
+	}
+	input, output := find.InputSchema.(map[string]any), find.OutputSchema.(map[string]any)["properties"].(map[string]any)["subscribers"].(map[string]any)
+	if first := input["properties"].(map[string]any)["first"].(map[string]any); first["default"] != 5.0 || len(input["required"].([]any)) != 1 || len(output["required"].([]any)) != 1 {
+		t.Errorf("%v %v", input, output)
+	}
+	if result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "find_vans", Arguments: map[string]any{"wide": false}}); err != nil || result.IsError {
+		t.Error(result, err)
+	}
+	if result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "find_vans", Arguments: map[string]any{"wide": false, "query": "{ company { name } }"}}); err != nil || !result.IsError {
+		t.Errorf("an unknown argument is answered %v, %v", result, err)
+	}
+	none := list(t, connectTo(t, caller(), answering(`{}`), documents...))
+	if len(none) > 0 {
+		t.Errorf("%d tools are listed without any permission", len(none))
+	}
+	foreign := connectTo(t, func(r *http.Request) (context.Context, error) {
+		return domain.WithCaller(r.Context(), &domain.Caller{Scope: domain.Whole(1), Permissions: domain.AllPermissions()}), nil
+	}, answering(`{}`), documents...)
+	for _, tool := range list(t, foreign) {
+		if documentOf(documents, tool.Name) && tool.Name != "list_tags" {
+			t.Errorf("%s is listed for another company", tool.Name)
+		}
+	}
+	if result, err := foreign.CallTool(t.Context(), &sdk.CallToolParams{Name: "mark_vans", Arguments: map[string]any{"ids": []string{}}}); err == nil {
+		t.Errorf("the tool of another company answers %v", result)
+	}
+}
+
+func documentOf(documents []*document.Document, name string) bool {
+	return slices.ContainsFunc(documents, func(d *document.Document) bool { return d.ToolName == name })
+}
+
+// A version that ships more tools than the one that took those of a company lists no more.
+func TestAListHasTwentyFiveTools(t *testing.T) {
+	t.Parallel()
+	var documents []*document.Document
+	for i := range 40 {
+		documents = append(documents, own(fmt.Sprintf("tool_%d", i), fmt.Sprintf("query Tool%d { tags { totalCount } }", i)))
+	}
+	if n := len(list(t, connectTo(t, caller(domain.AllPermissions()...), answering(`{}`), documents...))); n > 25 {
+		t.Errorf("%d tools are listed", n)
+	}
+}
+
+// What a tool of a company wrote is done, however long its result.
+func TestALongResultOfAWriteIsLeftOut(t *testing.T) {
+	t.Parallel()
+	session := connectTo(t, caller(domain.AllPermissions()...), answering(`{"a":"`+strings.Repeat("x", 20_000)+`"}`), own("mark", `mutation Mark { attachTag(input: {tagName: "a", physicalIds: ["1"]}) { attached } }`))
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "mark"})
+	if err != nil || !result.IsError || !strings.Contains(result.Content[0].(*sdk.TextContent).Text, "do not repeat it") {
+		t.Errorf("%v, %v", result, err)
+	}
+}
+
+// A scalar that is new is a string in the schemas of tools until scalars knows it.
+func TestSchemasKnowEachScalar(t *testing.T) {
+	t.Parallel()
+	got := mcp.Strings(generated.NewExecutableSchema(generated.Config{}).Schema())
+	slices.Sort(got)
+	if want := []string{"BigInt", "DateTime", "ID", "String"}; !slices.Equal(got, want) {
+		t.Errorf("the scalars %v are strings, not %v", got, want)
+	}
+}
+
 // Of the mutations that reach carriers, delete, move or fire, tools run none but limited to
 // a dry run or to harmless fields.
 func TestToolsDoNothingThatOnlyPeopleMay(t *testing.T) {
@@ -170,9 +288,8 @@ func TestToolsDoNothingThatOnlyPeopleMay(t *testing.T) {
 	if len(writes) > 0 {
 		t.Errorf("the schema has no mutations %v", writes)
 	}
-	cfg := mcp.Config{Schema: schema, Prepare: func(string) (mcp.Run, error) { return nil, nil }}
 	const dryRun = `mutation { startSubscriberChange(input: {all: true, change: {isBarred: true}, validateOnly: true}) { operation { digest } } }`
-	if err := mcp.Refused(cfg, dryRun); err != nil {
+	if err := mcp.Refused(schema, dryRun); err != nil {
 		t.Error(err)
 	}
 	for _, text := range []string{
@@ -185,10 +302,12 @@ func TestToolsDoNothingThatOnlyPeopleMay(t *testing.T) {
 		`mutation { deleteAlert(input: {alertId: 1}) { alert { alertId } } }`,
 		`mutation { a: attachTag(input: {tagName: "a", physicalIds: []}) { attached } b: attachTag(input: {tagName: "b", physicalIds: []}) { attached } }`,
 		`mutation { ...all } fragment all on Mutation { attachTag(input: {tagName: "a", physicalIds: []}) { attached } }`,
+		`{ tags { totalCount } tags { nodes { name } } }`,
+		`{ tags { totalCount } } query B { tags { totalCount } }`,
 		`{ tags { ... on TagConnection { totalCount } } }`,
 		`subscription { operationChanged { operationId } }`,
 	} {
-		if mcp.Refused(cfg, text) == nil {
+		if mcp.Refused(schema, text) == nil {
 			t.Errorf("a tool is %s", text)
 		}
 	}

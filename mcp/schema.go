@@ -8,7 +8,7 @@ import (
 type object = map[string]any
 
 // scalars are the JSON types of the scalars in answers; all others are strings.
-var scalars = map[string]string{"Int": "integer", "Float": "number", "Boolean": "boolean"}
+var scalars = map[string]string{"Int": "integer", "Float": "number", "Boolean": "boolean", "UsageMap": "object", "_Any": "object"}
 
 // inputSchema derives the arguments of a tool from the variables of its operation. It takes
 // no others.
@@ -79,7 +79,9 @@ func selected(schema *ast.Schema, set ast.SelectionSet) object {
 	properties, required := object{}, []string{}
 	for _, field := range fieldsOf(set) {
 		properties[field.Alias] = outputType(schema, field, field.Definition.Type)
-		required = append(required, field.Alias)
+		if len(field.Directives) == 0 { // @skip and @include
+			required = append(required, field.Alias)
+		}
 	}
 	return object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
 }

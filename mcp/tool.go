@@ -26,6 +26,8 @@ type tool struct {
 	run    Run
 	// permissions are those of all the fields that the operation selects.
 	permissions []domain.Permission
+	// isOwn is set for a document of a company.
+	isOwn bool
 	// isDryRun is set where the answer is an operation that a person looks at.
 	isDryRun bool
 }
@@ -42,21 +44,31 @@ func compile(cfg Config) ([]*tool, error) {
 		if err != nil {
 			return nil, err
 		}
-		if all[i], err = newTool(cfg, strings.TrimSuffix(path.Base(name), ".graphql"), string(text)); err != nil {
+		if all[i], err = newTool(cfg.Schema, toolName(name), string(text)); err != nil {
+			return nil, fmt.Errorf("mcp: %s: %w", name, err)
+		}
+		if all[i].run, err = cfg.Prepare(string(text)); err != nil {
 			return nil, fmt.Errorf("mcp: %s: %w", name, err)
 		}
 	}
 	return all, nil
 }
 
+// toolName is that of the tool in a file.
+func toolName(file string) string { return strings.TrimSuffix(path.Base(file), ".graphql") }
+
 // newTool reads a document with one operation: a query, or a mutation that writes allows.
-func newTool(cfg Config, name, text string) (*tool, error) {
+// What it returns runs nothing yet.
+func newTool(schema *ast.Schema, name, text string) (*tool, error) {
 	doc, err := parser.ParseQuery(&ast.Source{Name: name, Input: text})
 	if err != nil {
 		return nil, err
 	}
-	if errs := validator.ValidateWithRules(cfg.Schema, doc, nil); len(errs) > 0 {
+	if errs := validator.ValidateWithRules(schema, doc, nil); len(errs) > 0 {
 		return nil, errs
+	}
+	if len(doc.Operations) != 1 {
+		return nil, fmt.Errorf("a tool has one operation, not %d", len(doc.Operations))
 	}
 	operation := doc.Operations[0]
 	effect := write{readOnly: true, idempotent: true}
@@ -69,14 +81,11 @@ func newTool(cfg Config, name, text string) (*tool, error) {
 		}
 	}
 	t := &tool{isDryRun: effect.isDryRun}
-	if t.run, err = cfg.Prepare(text); err != nil {
-		return nil, err
-	}
 	t.require(operation.SelectionSet)
 	closed := false
 	t.listed = &sdk.Tool{
 		Name: name, Description: operation.Description,
-		InputSchema: inputSchema(cfg.Schema, operation), OutputSchema: outputSchema(cfg.Schema, operation),
+		InputSchema: inputSchema(schema, operation), OutputSchema: outputSchema(schema, operation),
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint: effect.readOnly, IdempotentHint: effect.idempotent, DestructiveHint: &effect.destructive, OpenWorldHint: &closed,
 		},

@@ -54,13 +54,19 @@ func effectOf(operation *ast.OperationDefinition) (write, error) {
 	return effect, nil
 }
 
-// flat refuses fragments: the schemas of a tool are those of its fields.
+// flat refuses fragments and names that are there twice: the schemas of a tool are those of
+// its fields.
 func flat(set ast.SelectionSet) error {
+	named := map[string]bool{}
 	for _, selection := range set {
 		field, is := selection.(*ast.Field)
 		if !is {
 			return errors.New("a tool has no fragments")
 		}
+		if named[field.Alias] {
+			return fmt.Errorf("a tool selects %s twice: select it once, or name one otherwise by an alias", field.Alias)
+		}
+		named[field.Alias] = true
 		if err := flat(field.SelectionSet); err != nil {
 			return err
 		}

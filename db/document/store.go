@@ -18,6 +18,10 @@ import (
 type Options struct {
 	// Check reads a text by the schema.
 	Check document.Check
+	// CheckTool says why a document cannot be the tool that it has become.
+	CheckTool func(of *document.Document) error
+	// MostTools is how many tools a company may have.
+	MostTools int
 	// Now is the clock.
 	Now func() time.Time
 	// Most is how many documents a company may have; document.MaxDocuments when 0.
@@ -45,7 +49,7 @@ func wholeOnly(scope domain.Scope) error { return pg.WholeCompanyOnly(scope, "tr
 func noDocument(id string) error { return domain.NotFound("documentId", "trusted document", id) }
 
 const (
-	documentColumns = `d.document_id, d.name, d.kind, d.body AS text, d.cost, d.created_by, d.created_at`
+	documentColumns = `d.document_id, d.name, d.kind, d.body AS text, d.cost, d.created_by, d.created_at, d.tool_name, d.tool_description`
 	fromDocuments   = `
 FROM trusted_documents d
 WHERE d.company_id = $1`
@@ -53,6 +57,7 @@ WHERE d.company_id = $1`
 	documentByID    = selectDocuments + ` AND d.document_id = $2`
 	documentsAfter  = selectDocuments + ` AND d.document_id > $2 ORDER BY d.document_id LIMIT $3`
 	countDocuments  = `SELECT count(*)` + fromDocuments
+	toolsByName     = selectDocuments + ` AND d.tool_name <> '' ORDER BY d.tool_name`
 	textByID        = `SELECT d.body` + fromDocuments + ` AND d.document_id = $2`
 )
 
@@ -158,6 +163,94 @@ func author(scope domain.Scope) string {
 		return ""
 	}
 	return scope.Actor.Name
+}
+
+// Tools implements document.Documents.
+func (s *Store) Tools(ctx context.Context, company domain.CompanyID) ([]*document.Document, error) {
+	return pg.SelectAll[document.Document](ctx, s.pool, toolsByName, company)
+}
+
+const setTool = `UPDATE trusted_documents SET tool_name = $3, tool_description = $4 WHERE company_id = $1 AND document_id = $2`
+
+// EditTool implements document.Documents.
+func (s *Store) EditTool(ctx context.Context, scope domain.Scope, id, name, description string) (*document.Document, error) {
+	if scope.Company == domain.Installation {
+		return nil, domain.Invalid("documentId", "a tool belongs to one company")
+	}
+	return s.editTool(ctx, scope, id, func(tx *sqlx.Tx, d *document.Document) error {
+		checked, err := s.check(d.Text)
+		if err != nil {
+			return err
+		}
+		tool, err := d.NewTool(checked, name, description)
+		if err != nil {
+			return err
+		}
+		d.ToolName, d.ToolDescription = tool.Name, tool.Description
+		if err := s.CheckTool(d); err != nil {
+			return domain.Invalid("documentId", "no tool can be the document %s: %s", d.DocumentID, err)
+		}
+		return s.hasRoom(ctx, tx, scope, d)
+	})
+}
+
+// hasRoom refuses a tool whose name another has, and one too many.
+func (s *Store) hasRoom(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, d *document.Document) error {
+	tools, err := pg.SelectAll[document.Document](ctx, tx, toolsByName, scope.Company)
+	if err != nil {
+		return err
+	}
+	others := 0
+	for _, tool := range tools {
+		if tool.DocumentID == d.DocumentID {
+			continue
+		}
+		if others++; tool.ToolName == d.ToolName {
+			return domain.Invalid("name", "the document %s is the tool %s already", tool.DocumentID, tool.ToolName)
+		}
+	}
+	if others >= s.MostTools {
+		return domain.Invalid("name", "the company has %d tools already, the most that a list for agents has room for: remove one by simgraph documents tool ID --remove", others)
+	}
+	return nil
+}
+
+// RemoveTool implements document.Documents.
+func (s *Store) RemoveTool(ctx context.Context, scope domain.Scope, id string) (*document.Document, error) {
+	return s.editTool(ctx, scope, id, func(_ *sqlx.Tx, d *document.Document) error {
+		if d.ToolName == "" {
+			return domain.Invalid("documentId", "the document %s is no tool", d.DocumentID)
+		}
+		d.ToolName, d.ToolDescription = "", ""
+		return nil
+	})
+}
+
+func (s *Store) editTool(ctx context.Context, scope domain.Scope, id string, edit func(*sqlx.Tx, *document.Document) error) (edited *document.Document, err error) {
+	if err := wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	err = audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		if _, err := tx.ExecContext(ctx, lockDocuments, scope.Company); err != nil {
+			return nil, pg.Translate(err)
+		}
+		if edited, err = pg.GetOne[document.Document](ctx, tx, noDocument(id), documentByID+` FOR UPDATE`, scope.Company, id); err != nil {
+			return nil, err
+		}
+		was := *edited
+		if err := edit(tx, edited); err != nil {
+			return nil, err
+		}
+		if *edited == was {
+			return nil, nil
+		}
+		if _, err := pg.Affected(ctx, tx, setTool, scope.Company, id, edited.ToolName, edited.ToolDescription); err != nil {
+			return nil, err
+		}
+		return entryOf(domain.AuditDocumentEdit, edited, append(domain.Changed("toolName", was.ToolName, edited.ToolName),
+			domain.Changed("toolDescription", was.ToolDescription, edited.ToolDescription)...)...), nil
+	})
+	return edited, err
 }
 
 const removeDocument = `DELETE FROM trusted_documents WHERE company_id = $1 AND document_id = $2`

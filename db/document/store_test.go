@@ -30,9 +30,17 @@ func check(text string) (document.Checked, error) {
 	return document.Checked{Name: strings.Fields(text)[1], Kind: document.Query, Cost: len(text)}, nil
 }
 
+// checkTool refuses the tools that are called bad.
+func checkTool(of *document.Document) error {
+	if of.ToolName == "bad" {
+		return errors.New("a bad tool")
+	}
+	return nil
+}
+
 func newStore(t *testing.T, most int) (*store.Store, *sqlx.DB) {
 	pool := fleettest.NewInventory(t)
-	return store.New(pool, store.Options{Check: check, Now: time.Now, Most: most}), pool
+	return store.New(pool, store.Options{Check: check, CheckTool: checkTool, Now: time.Now, Most: most, MostTools: 3}), pool
 }
 
 func create(t *testing.T, s *store.Store, scope domain.Scope, text string) *document.Document {
@@ -186,5 +194,117 @@ func TestAllReadsOverTheEndOfAPage(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("%d are missing", len(want))
+	}
+}
+
+// tools returns the names of the tools of a company.
+func tools(t *testing.T, s *store.Store, scope domain.Scope) (names []string) {
+	t.Helper()
+	read, err := s.Tools(t.Context(), scope.Company)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range read {
+		names = append(names, one.ToolName)
+	}
+	return names
+}
+
+func TestADocumentBecomesAToolAndNoneAgain(t *testing.T) {
+	t.Parallel()
+	s, pool := newStore(t, 0)
+	made := create(t, s, fleettest.All, "query FindVans { a }")
+	other := domain.Whole(fleettest.All.Company + 1)
+	create(t, s, other, made.Text)
+	for range 2 { // the second changes nothing, and is not noted
+		edited, err := s.EditTool(t.Context(), fleettest.All, made.DocumentID, "", "Finds vans.")
+		if err != nil || edited.ToolName != "find_vans" || edited.ToolDescription != "Finds vans." {
+			t.Fatal(edited, err)
+		}
+	}
+	if _, err := s.EditTool(t.Context(), fleettest.All, made.DocumentID, "vans", ""); err != nil {
+		t.Error(err)
+	}
+	if got := tools(t, s, fleettest.All); !slices.Equal(got, []string{"vans"}) {
+		t.Error(got)
+	}
+	if got := tools(t, s, other); len(got) > 0 {
+		t.Errorf("another company has the tools %v", got)
+	}
+	if again, isNew, err := s.Create(t.Context(), fleettest.All, made.Text); err != nil || isNew || again.ToolName != "vans" {
+		t.Error(again, isNew, err)
+	}
+	if removed, err := s.RemoveTool(t.Context(), fleettest.All, made.DocumentID); err != nil || *removed != *made {
+		t.Error(removed, err)
+	}
+	if _, err := s.RemoveTool(t.Context(), fleettest.All, made.DocumentID); !isKind(err, domain.KindInvalid) {
+		t.Error(err)
+	}
+	if got := tools(t, s, fleettest.All); len(got) > 0 {
+		t.Error(got)
+	}
+	var edits []domain.AuditEntry
+	for entry, err := range audit.NewLog(pool).All(t.Context(), fleettest.All, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.Action == domain.AuditDocumentEdit {
+			edits = append(edits, *entry)
+		}
+	}
+	if len(edits) != 3 || len(edits[1].Changes) != 1 || edits[1].Changes[0].Field != "toolName" || *edits[1].Changes[0].After != "vans" {
+		t.Errorf("%+v", edits)
+	}
+}
+
+func TestWhatCanBeNoToolIsRefused(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, 0)
+	made, shared := create(t, s, fleettest.All, "query A { a }"), create(t, s, domain.Whole(domain.Installation), "query C { c }")
+	for _, c := range []struct {
+		scope           domain.Scope
+		id, name, about string
+		kind            domain.ErrorKind
+	}{
+		{fleettest.All, made.DocumentID, "A", "Finds.", domain.KindInvalid},
+		{fleettest.All, made.DocumentID, "", "", domain.KindInvalid},
+		{fleettest.All, made.DocumentID, "bad", "Finds.", domain.KindInvalid},
+		{fleettest.All, "unknown", "a", "Finds.", domain.KindNotFound},
+		{fleettest.All, shared.DocumentID, "c", "Finds.", domain.KindNotFound},
+		{domain.Whole(domain.Installation), shared.DocumentID, "c", "Finds.", domain.KindInvalid},
+		{domain.Scope{Company: fleettest.All.Company, Groups: []int64{1}}, made.DocumentID, "a", "Finds.", domain.KindForbidden},
+	} {
+		if edited, err := s.EditTool(t.Context(), c.scope, c.id, c.name, c.about); !isKind(err, c.kind) {
+			t.Errorf("%+v: %v, %v", c, edited, err)
+		}
+	}
+	mustHave(t, s, fleettest.All, made)
+}
+
+// Several who add at a time neither pass the bound nor share a name.
+func TestACompanyHasABoundedNumberOfTools(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t, 0)
+	names := []string{"a", "a", "b", "c", "d", "e"}
+	var wait sync.WaitGroup
+	for i, name := range names {
+		made := create(t, s, fleettest.All, fmt.Sprintf("query A%d { a }", i))
+		wait.Go(func() {
+			if _, err := s.EditTool(t.Context(), fleettest.All, made.DocumentID, name, "Finds."); err != nil && !isKind(err, domain.KindInvalid) {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	got := tools(t, s, fleettest.All)
+	if len(got) != 3 || len(slices.Compact(got)) != 3 {
+		t.Error(got)
+	}
+	read, err := s.Tools(t.Context(), fleettest.All.Company)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.EditTool(t.Context(), fleettest.All, read[0].DocumentID, "z", ""); err != nil {
+		t.Errorf("at the bound a tool cannot be edited: %v", err)
 	}
 }

@@ -42,13 +42,17 @@ type Document struct {
 	Cost      int64
 	CreatedBy string
 	CreatedAt time.Time
+	// ToolName and ToolDescription are how agents see it; "" where it is no tool.
+	ToolName, ToolDescription string
 }
 
 // Checked is what reading a text by the schema found.
 type Checked struct {
 	Name string
-	Kind Kind
-	Cost int
+	// Description is that of the operation.
+	Description string
+	Kind        Kind
+	Cost        int
 }
 
 // Check reads a text by the schema. Its error says why the text cannot run.
@@ -85,6 +89,14 @@ type Documents interface {
 	// Create adds a document. One that is there already stays as it is, and is not new.
 	// Invalid for a text that the schema refuses.
 	Create(ctx context.Context, scope domain.Scope, text string) (added *Document, isNew bool, err error)
+	// EditTool makes a document a tool, or edits the one that it is, as NewTool says. Invalid
+	// where no tool may do what the document does, where another has the name, and beyond the
+	// number of tools that a company may have.
+	EditTool(ctx context.Context, scope domain.Scope, id, name, description string) (*Document, error)
+	// RemoveTool makes a document no tool any more. It stays a trusted document.
+	RemoveTool(ctx context.Context, scope domain.Scope, id string) (*Document, error)
+	// Tools are the documents of the company that are tools, by name.
+	Tools(ctx context.Context, company domain.CompanyID) ([]*Document, error)
 	// Remove removes a document. Instances run it for at most five seconds more.
 	Remove(ctx context.Context, scope domain.Scope, id string) (*Document, error)
 	// Text returns the text of a document that the company may run: one of its own, or one

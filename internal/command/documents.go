@@ -1,15 +1,18 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/companies"
@@ -18,6 +21,7 @@ import (
 	"simgraph/domain/document"
 	"simgraph/graph/engine/transport"
 	trusted "simgraph/internal/document"
+	"simgraph/mcp"
 	"simgraph/resolvers"
 	"simgraph/web"
 )
@@ -26,6 +30,7 @@ import (
 type Documents struct {
 	Add    DocumentsAdd    `cmd:"" help:"Add the documents of a manifest."`
 	List   DocumentsList   `cmd:"" help:"List the trusted documents of a company, or of all."`
+	Tool   DocumentsTool   `cmd:"" help:"Make a trusted document of a company a tool for agents, or edit the tool that it is."`
 	Remove DocumentsRemove `cmd:"" help:"Remove trusted documents."`
 	Check  DocumentsCheck  `cmd:"" help:"Check a manifest, or all trusted documents, by the schema of this version."`
 }
@@ -49,7 +54,8 @@ func (d *documentsOf) scope(ctx context.Context, pool *sqlx.DB, command string) 
 
 // DocumentsAdd adds the documents of a manifest.
 type DocumentsAdd struct {
-	File string `arg:"" placeholder:"FILE" help:"The manifest: of Apollo's generate-persisted-query-manifest, or of graphql-codegen's persistedDocuments; - is standard input."`
+	File string `arg:"" placeholder:"FILE" help:"The manifest: of Apollo's generate-persisted-query-manifest, or of graphql-codegen's persistedDocuments; - is standard input. A file whose name ends with .graphql is the text of one document."`
+	Tool bool   `help:"Each document is a tool for agents of the company, named by its operation."`
 	documentsOf
 }
 
@@ -59,14 +65,29 @@ func (DocumentsAdd) Help() string {
 
 	simgraph documents add persisted-query-manifest.json --company acme
 	simgraph documents add persisted-documents.json --all-companies
+	simgraph documents add find_vans.graphql --company acme --tool
 
 The documents are checked first: nothing is added when the schema refuses one.
-Those that are there already stay as they are.`
+Those that are there already stay as they are. A tool has the name of its operation in lower
+case, such as find_vans for FindVans, and the description that stands before the operation:
+see simgraph documents tool.`
+}
+
+// Validate is called by kong.
+func (d *DocumentsAdd) Validate() error {
+	if d.Tool && d.AllCompanies {
+		return errors.New("a tool belongs to one company: name it by --company")
+	}
+	return nil
 }
 
 // Run checks all documents of the manifest, and then adds them.
 func (d *DocumentsAdd) Run(ctx context.Context, env *Env) error {
-	all, err := checkedManifest(env, d.File)
+	check := checkDocument
+	if d.Tool {
+		check = checkNewTool
+	}
+	all, err := checkedManifest(env, d.File, check)
 	if err != nil {
 		return err
 	}
@@ -81,7 +102,10 @@ func (d *DocumentsAdd) Run(ctx context.Context, env *Env) error {
 	}
 	documents, added := newDocuments(pool), 0
 	for _, one := range all {
-		_, isNew, err := documents.Create(ctx, scope, one.Text)
+		made, isNew, err := documents.Create(ctx, scope, one.Text)
+		if err == nil && d.Tool {
+			_, err = documents.EditTool(ctx, scope, made.DocumentID, "", "")
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w (%d were added before)", one.Name, err, added)
 		}
@@ -95,7 +119,7 @@ func (d *DocumentsAdd) Run(ctx context.Context, env *Env) error {
 
 // newDocuments returns the store of trusted documents.
 func newDocuments(pool *sqlx.DB) *store.Store {
-	return store.New(pool, store.Options{Check: checkDocument, Now: time.Now})
+	return store.New(pool, store.Options{Check: checkDocument, CheckTool: checkTool, MostTools: mcp.MaxOwn(), Now: time.Now})
 }
 
 // pageDocuments are the operations of the page, which ship as trusted documents, by their ids.
@@ -109,24 +133,54 @@ func pageDocuments() (map[string]string, error) {
 
 // inspector reads documents by the schema of this version, without a database.
 var inspector = sync.OnceValue(func() *transport.Server {
-	return transport.New(resolvers.New(resolvers.Ports{}, nil).Schema(), transport.Config{})
+	return transport.New(schemaAlone(), transport.Config{})
 })
+
+// schemaAlone is the schema of this version, without what answers its fields.
+var schemaAlone = sync.OnceValue(func() graphql.ExecutableSchema { return resolvers.New(resolvers.Ports{}, nil).Schema() })
 
 func checkDocument(text string) (document.Checked, error) { return inspector().Inspect(text) }
 
-// checkedManifest reads a manifest, and prints the documents that the schema refuses.
-func checkedManifest(env *Env, name string) ([]trusted.Listed, error) {
+// checkTool says why a document cannot be the tool that it is said to be.
+func checkTool(of *document.Document) error { return mcp.Check(schemaAlone().Schema(), of) }
+
+// checkNewTool reads a document that is to be a tool named by its operation.
+func checkNewTool(text string) (document.Checked, error) {
+	checked, err := checkDocument(text)
+	if err != nil {
+		return checked, err
+	}
+	tool, err := new(document.Document).NewTool(checked, "", "")
+	if err != nil {
+		return checked, err
+	}
+	return checked, checkTool(&document.Document{Text: text, ToolName: tool.Name, ToolDescription: tool.Description})
+}
+
+// checkStored says why this version does not run a document, or not as the tool that it is.
+func checkStored(check document.Check, one *document.Document) error {
+	_, err := check(one.Text)
+	if err == nil && one.ToolName != "" {
+		err = checkTool(one)
+	}
+	return err
+}
+
+// checkedManifest reads a manifest, and prints the documents that check refuses.
+func checkedManifest(env *Env, name string, check document.Check) ([]trusted.Listed, error) {
 	data, err := readManifest(env, name)
 	if err != nil {
 		return nil, err
 	}
-	all, err := trusted.ReadManifest(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	all := []trusted.Listed{{Name: name, Text: string(data)}}
+	if filepath.Ext(name) != ".graphql" {
+		if all, err = trusted.ReadManifest(data); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	refused := 0
 	for _, one := range all {
-		if _, err := checkDocument(one.Text); err != nil {
+		if _, err := check(one.Text); err != nil {
 			refused++
 			env.printf("%s: %s\n", one.Name, OneLine(err))
 		}
@@ -159,9 +213,9 @@ func (d *DocumentsList) Run(ctx context.Context, env *Env) error {
 	}
 	defer done()
 	table := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "COMPANY\tDOCUMENT\tNAME\tKIND\tCOST\tADDED\tBY")
+	_, _ = fmt.Fprintln(table, "COMPANY\tDOCUMENT\tNAME\tKIND\tCOST\tADDED\tBY\tTOOL")
 	err = eachDocument(ctx, pool, d.Company, func(company string, one *document.Document) {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", company, one.DocumentID, operationName(one), one.Kind, one.Cost, day(one.CreatedAt), one.CreatedBy)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", company, one.DocumentID, operationName(one), one.Kind, one.Cost, day(one.CreatedAt), one.CreatedBy, cmp.Or(one.ToolName, "-"))
 	})
 	return errors.Join(err, table.Flush())
 }
@@ -196,6 +250,59 @@ func operationName(one *document.Document) string {
 		return "-"
 	}
 	return one.Name
+}
+
+// DocumentsTool makes trusted documents tools for agents.
+type DocumentsTool struct {
+	ID          string `arg:"" name:"id" help:"The id of the document, with or without sha256: before it."`
+	Name        string `placeholder:"NAME" help:"The name of the tool, such as find_vans; that of the operation in lower case when left out."`
+	Description string `placeholder:"TEXT" help:"What the tool does, for a model: less than 400 characters on one line. That of the operation when left out."`
+	Remove      bool   `help:"The document is no tool any more; it stays a trusted document."`
+	Company     string `placeholder:"ID" help:"The company; may be left out when there is one."`
+}
+
+// Help shows examples.
+func (DocumentsTool) Help() string {
+	return fmt.Sprintf(`Examples:
+
+	simgraph documents tool 9c07… --name find_vans --description 'Finds vans by their number.'
+	simgraph documents tool 9c07… --remove
+
+Agents of the company have the tool within 5 s. A company has at most %d tools of its own.`, mcp.MaxOwn())
+}
+
+// Validate is called by kong.
+func (d *DocumentsTool) Validate() error {
+	if d.Remove && (d.Name != "" || d.Description != "") {
+		return errors.New("--remove takes neither --name nor --description")
+	}
+	return nil
+}
+
+// Run edits the tool that a document is.
+func (d *DocumentsTool) Run(ctx context.Context, env *Env) error {
+	pool, done, err := env.Open(ctx, "documents tool")
+	if err != nil {
+		return err
+	}
+	defer done()
+	scope, err := (&documentsOf{Company: d.Company}).scope(ctx, pool, "documents tool")
+	if err != nil {
+		return err
+	}
+	documents, id := newDocuments(pool), strings.TrimPrefix(d.ID, "sha256:")
+	if d.Remove {
+		removed, err := documents.RemoveTool(ctx, scope, id)
+		if err == nil {
+			env.printf("%s (%s) is no tool any more: it ends everywhere within 5 s\n", removed.DocumentID, operationName(removed))
+		}
+		return err
+	}
+	edited, err := documents.EditTool(ctx, scope, id, d.Name, d.Description)
+	if err == nil {
+		env.printf("%s is the tool %s: %s\n", edited.DocumentID, edited.ToolName, edited.ToolDescription)
+	}
+	return err
 }
 
 // DocumentsRemove removes trusted documents.
@@ -246,7 +353,7 @@ refuses a document.`
 // Run prints the documents that the schema refuses, and fails when there are any.
 func (d *DocumentsCheck) Run(ctx context.Context, env *Env) error {
 	if d.File != "" {
-		all, err := checkedManifest(env, d.File)
+		all, err := checkedManifest(env, d.File, checkDocument)
 		if err == nil {
 			env.printf("%d documents run on this version\n", len(all))
 		}
@@ -260,7 +367,7 @@ func (d *DocumentsCheck) Run(ctx context.Context, env *Env) error {
 	broken, checked := 0, 0
 	err = eachDocument(ctx, pool, "", func(company string, one *document.Document) {
 		checked++
-		if _, err := checkDocument(one.Text); err != nil {
+		if err := checkStored(checkDocument, one); err != nil {
 			broken++
 			env.printf("%s %s %s: %s\n", company, one.DocumentID, operationName(one), OneLine(err))
 		}
@@ -286,7 +393,7 @@ const (
 func (v *service) checkDocuments(ctx context.Context) error {
 	broken := 0
 	err := eachDocument(ctx, v.schema.pool, "", func(company string, one *document.Document) {
-		_, err := v.engine.Inspect(one.Text)
+		err := checkStored(v.engine.Inspect, one)
 		if err == nil {
 			return
 		}

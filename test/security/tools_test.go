@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/oauth2"
 
+	"simgraph/domain"
 	"simgraph/internal/fatal"
 	"simgraph/mcp"
 )
@@ -69,6 +70,23 @@ func (w *world) calls(tool *sdk.Tool, v values) []map[string]any {
 	return all
 }
 
+// ownTools makes documents of both companies tools.
+func (w *world) ownTools(t *testing.T) {
+	t.Helper()
+	for _, p := range []part{own, rivals} {
+		scope := domain.Whole(w.company(t, p.company))
+		for name, text := range map[string]string{
+			"_subscribers": "query Own($first: Int = 25, $physicalId: StringFilter, $groupId: IntFilter) { subscribers(first: $first, filter: {physicalId: $physicalId, groupId: $groupId}) { totalCount nodes { physicalId nickname tags { name } group { name } } } }",
+			"_tag":         `mutation Tag($physicalIds: [String!]!, $tagName: String!) { attachTag(input: {tagName: $tagName, physicalIds: $physicalIds}) { attached } }`,
+		} {
+			made, _, err := w.documents.Create(t.Context(), scope, text)
+			fatal.If(t, err)
+			_, err = w.documents.EditTool(t.Context(), scope, made.DocumentID, p.mark+name, "A tool of "+p.mark)
+			fatal.If(t, err)
+		}
+	}
+}
+
 // A tool answers for what another owns as for what does not exist.
 func TestToolsShowNothingOfOthers(t *testing.T) {
 	t.Parallel()
@@ -76,6 +94,7 @@ func TestToolsShowNothingOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
+			w.ownTools(t)
 			mine := w.victim(t, own)
 			before := w.dump(t, attack.hidden)
 			session := w.agent(t, w.tokens[attack.caller])
@@ -83,7 +102,13 @@ func TestToolsShowNothingOfOthers(t *testing.T) {
 			if err != nil || len(listed.Tools) == 0 {
 				t.Fatal(listed, err)
 			}
+			if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: rivals.mark + "_subscribers"}); err == nil {
+				t.Error("a tool of another company answers")
+			}
 			for _, tool := range listed.Tools {
+				if strings.Contains(tool.Name+tool.Description, rivals.mark) {
+					t.Errorf("%s of another company is listed", tool.Name)
+				}
 				foreign, unknown := w.calls(tool, w.victim(t, attack.hidden)), w.calls(tool, w.victim(t, nobody))
 				if len(foreign) != len(unknown) {
 					t.Fatalf("%s has %d calls and %d", tool.Name, len(foreign), len(unknown))

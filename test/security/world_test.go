@@ -343,7 +343,8 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	limits := transport.DefaultLimits()
 	limits.Limits = guard.Unlimited()
 	var engine *transport.Server
-	w.documents = documents.New(w.pool, documents.Options{Check: func(text string) (trusted.Checked, error) { return engine.Inspect(text) }, Now: clock})
+	w.documents = documents.New(w.pool, documents.Options{Check: func(text string) (trusted.Checked, error) { return engine.Inspect(text) }, Now: clock,
+		CheckTool: func(of *trusted.Document) error { return mcp.Check(w.schema, of) }, MostTools: mcp.MaxOwn()})
 	engine = transport.New(graph.Schema(), transport.Config{
 		Document: library.NewLibrary(w.documents.Text, time.Now).Find, DocumentsOnly: library.Only,
 		Authenticate: httpd.AdmitPayload(gate, limit.New(limit.Config{})),
@@ -363,7 +364,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
 	tools, err := mcp.New(mcp.Config{
 		Schema: w.schema, Authenticate: gate.Admit, RequestID: transport.RequestID, Log: log,
-		Prepare: engine.Prepare,
+		Prepare: engine.Prepare, Own: w.documents.Tools, PrepareOwn: engine.PrepareLimited,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -126,8 +126,16 @@ type Run = func(ctx context.Context, variables map[string]any) *graphql.Response
 
 // Prepare reads a document with one operation, a query or a mutation, once for all its
 // runs. The limits of documents do not hold for it; its error names what is invalid.
-func (s *Server) Prepare(text string) (Run, error) {
-	doc, errs := s.read(text, trusted)
+func (s *Server) Prepare(text string) (Run, error) { return s.prepare(text, trusted) }
+
+// PrepareLimited is Prepare for a document that users wrote: it is bounded as those that
+// clients send.
+func (s *Server) PrepareLimited(text string) (Run, error) {
+	return s.prepare(text, s.cfg.Limits.Limits)
+}
+
+func (s *Server) prepare(text string, limits guard.Limits) (Run, error) {
+	doc, errs := s.read(text, limits)
 	if len(errs) > 0 {
 		return nil, errs
 	}
@@ -139,7 +147,7 @@ func (s *Server) Prepare(text string) (Run, error) {
 		return nil, errors.New("a subscription cannot be prepared")
 	}
 	return func(ctx context.Context, variables map[string]any) *graphql.Response {
-		c, errs := s.admit(ctx, op, &request{variables: variables}, trusted.Cost)
+		c, errs := s.admit(ctx, op, &request{variables: variables}, limits.Cost)
 		if len(errs) > 0 {
 			return s.refused(ctx, errs)
 		}

@@ -54,7 +54,7 @@ func (s *Server) Inspect(text string) (stored.Checked, error) {
 	if err != nil {
 		return stored.Checked{}, coded(CodeOperation, "a trusted document has one operation, not %d", len(doc.operations))
 	}
-	return stored.Checked{Name: op.def.Name, Kind: kinds[op.def.Operation], Cost: op.price.Cost(defaults(op.def))}, nil
+	return stored.Checked{Name: op.def.Name, Description: op.def.Description, Kind: kinds[op.def.Operation], Cost: op.price.Cost(defaults(op.def))}, nil
 }
 
 var kinds = map[ast.Operation]stored.Kind{ast.Query: stored.Query, ast.Mutation: stored.Mutation, ast.Subscription: stored.Subscription}
