@@ -189,7 +189,7 @@ func (s *instance) ownTools(t *testing.T, session *sdk.ClientSession) {
 // exchanges; a call that is cancelled or that the server refuses does not end it.
 func TestADesktopClientCallsToolsByTheProgram(t *testing.T) {
 	t.Parallel()
-	s := start(t, dataDir(t), nil)
+	s := start(t, dataDir(t), nil, "--mcp-queries")
 	status, made, stderr := simgraph(t, s.dir, "key", "create", "--user", "admin@demo.example")
 	var key struct{ AccessKeyID, Secret string }
 	if err := json.Unmarshal([]byte(made), &key); status != 0 || err != nil {
@@ -218,6 +218,11 @@ func TestADesktopClientCallsToolsByTheProgram(t *testing.T) {
 	result, err := session.CallTool(t.Context(), find)
 	if err != nil || result.IsError || result.StructuredContent == nil {
 		t.Fatal(result, err)
+	}
+	for query, fails := range map[string]bool{"{ company { name } }": false, "{ subscribers(first: 100) { nodes { group { subscribers(first: 100) { nodes { group { subscribers(first: 100) { nodes { nickname } } } } } } } } }": true} {
+		if result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "run_query", Arguments: map[string]any{"query": query}}); err != nil || result.IsError != fails {
+			t.Errorf("%s: %v %v", query, result, err)
+		}
 	}
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_subscriber"}); err == nil || !strings.Contains(err.Error(), "delete_subscriber") {
 		t.Errorf("a tool that is not there: %v", err)

@@ -42,6 +42,8 @@ type Config struct {
 	// within the limits of documents of clients.
 	Own        func(ctx context.Context, company domain.CompanyID) ([]*document.Document, error)
 	PrepareOwn func(document string) (Run, error)
+	// Queries, unless nil, reports that the caller of ctx may write queries of its own.
+	Queries func(ctx context.Context) bool
 	// Authenticate returns the context of a request with its domain.Caller. Its errors are
 	// of the domain: Unauthorized, InvalidToken or Unavailable.
 	Authenticate func(r *http.Request) (context.Context, error)
@@ -63,9 +65,9 @@ type Run = func(ctx context.Context, variables map[string]any) *graphql.Response
 // Handler answers POST /mcp.
 type Handler struct {
 	Config
-	shipped []*tool
-	own     *owned
-	serve   http.Handler
+	shipped, queries []*tool
+	own              *owned
+	serve            http.Handler
 }
 
 // New prepares the operations of all tools.
@@ -78,6 +80,9 @@ func New(cfg Config) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{Config: cfg, shipped: shipped, own: newOwned(cfg)}
+	if cfg.Queries != nil {
+		h.queries = queryToolsOf(cfg)
+	}
 	// DisableLocalhostProtection: a proxy on the same machine names another host, and no
 	// request without a bearer token is served, which a page of another site does not have.
 	h.serve = sdk.NewStreamableHTTPHandler(h.server, &sdk.StreamableHTTPOptions{
@@ -123,7 +128,11 @@ func (h *Handler) server(r *http.Request) *sdk.Server {
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 	})
 	own, _ := r.Context().Value(ownKey{}).([]*tool)
-	for _, t := range slices.Concat(h.shipped, own) {
+	all := slices.Concat(h.shipped, own)
+	if h.queries != nil && h.Queries(r.Context()) {
+		all = append(all, h.queries...)
+	}
+	for _, t := range all {
 		if _, err := domain.CallerWith(r.Context(), t.permissions...); err == nil {
 			server.AddTool(t.listed, h.handler(t, r))
 		}

@@ -42,7 +42,7 @@ func connect(t *testing.T, authenticate func(*http.Request) (context.Context, er
 
 func connectTo(t *testing.T, authenticate func(*http.Request) (context.Context, error), prepare func(string) (mcp.Run, error), own ...*document.Document) *sdk.ClientSession {
 	t.Helper()
-	handler, err := mcp.New(mcp.Config{
+	return connectWith(t, mcp.Config{
 		Schema: generated.NewExecutableSchema(generated.Config{}).Schema(), Authenticate: authenticate, RequestID: transport.RequestID,
 		Challenge: problem.Challenge{}, Version: "test", Prepare: prepare, PrepareOwn: prepare,
 		Own: func(_ context.Context, company domain.CompanyID) ([]*document.Document, error) {
@@ -52,6 +52,11 @@ func connectTo(t *testing.T, authenticate func(*http.Request) (context.Context, 
 			return own, nil
 		},
 	})
+}
+
+func connectWith(t *testing.T, cfg mcp.Config) *sdk.ClientSession {
+	t.Helper()
+	handler, err := mcp.New(cfg)
 	fatal.If(t, err)
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)

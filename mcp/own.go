@@ -29,7 +29,7 @@ const (
 )
 
 // MaxOwn is how many tools a company may have beside those that ship.
-func MaxOwn() int { return maxTools - len(shippedNames()) }
+func MaxOwn() int { return maxTools - queryTools - len(shippedNames()) }
 
 var shippedNames = sync.OnceValue(func() map[string]bool {
 	names, _ := fs.Glob(documents, "operations/*.graphql") // the pattern is well formed
@@ -48,7 +48,7 @@ func Check(schema *ast.Schema, of *document.Document) error {
 
 // ownTool reads a document of a company. What it returns runs nothing yet.
 func ownTool(schema *ast.Schema, of *document.Document) (*tool, error) {
-	if shippedNames()[of.ToolName] {
+	if shippedNames()[of.ToolName] || of.ToolName == runQuery || of.ToolName == searchSchema {
 		return nil, fmt.Errorf("the tool %s comes with simgraph: choose another name", of.ToolName)
 	}
 	t, err := newTool(schema, of.ToolName, of.Text)

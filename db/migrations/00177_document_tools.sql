@@ -4,7 +4,7 @@
 ALTER TABLE trusted_documents
   ADD COLUMN tool_name        text COLLATE "C" NOT NULL DEFAULT '',
   ADD COLUMN tool_description text NOT NULL DEFAULT '';
-CREATE UNIQUE INDEX trusted_documents_tool ON trusted_documents (company_id, tool_name) WHERE tool_name <> '';
+CREATE INDEX trusted_documents_tool ON trusted_documents (company_id, tool_name) WHERE tool_name <> '';
 
 -- +goose Down
 DROP INDEX trusted_documents_tool;

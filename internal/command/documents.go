@@ -413,3 +413,11 @@ func (v *service) checkDocuments(ctx context.Context) error {
 
 // documentsOnly reports whether the caller of ctx runs trusted documents alone.
 func (s *Serve) documentsOnly(ctx context.Context) bool { return s.DocumentsOnly || trusted.Only(ctx) }
+
+// mcpQueries reports who may write queries for agents; nil for nobody.
+func (s *Serve) mcpQueries() func(context.Context) bool {
+	if !s.MCPQueries {
+		return nil
+	}
+	return func(ctx context.Context) bool { return !s.documentsOnly(ctx) }
+}

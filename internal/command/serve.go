@@ -37,6 +37,8 @@ type Serve struct {
 
 	DocumentsOnly bool `help:"Run trusted documents alone on the graph: see simgraph documents. The page, whose operations are such documents, REST paths and tools for agents stay open."`
 
+	MCPQueries bool `name:"mcp-queries" help:"Let agents search the schema and run queries that they write, within the limits of queries: the tools search_schema and run_query. Not with --documents-only, and not for keys that are limited to trusted documents."`
+
 	NoRuntimeTuning bool `help:"Leave the garbage collector and the sampling of profiles as Go sets them."`
 
 	Feeding
@@ -63,6 +65,9 @@ func (Serve) Help() string {
 
 // Check returns an error when flags do not go together.
 func (s *Serve) Check(database *Database) error {
+	if s.MCPQueries && s.DocumentsOnly {
+		return errors.New("--mcp-queries does nothing with --documents-only: leave one of them out")
+	}
 	return errors.Join(s.LifeCycle.check(database.Timeout), s.Replicas.check(database.DatabaseURL), s.SigningIn.check(s.PublicURL))
 }
 

@@ -246,7 +246,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	tools, err := mcp.New(mcp.Config{
 		Challenge: problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL, mcp.Path)},
 		Schema:    schema.Schema(), Prepare: v.engine.Prepare,
-		Own: newDocuments(pool).Tools, PrepareOwn: v.engine.PrepareLimited,
+		Own: newDocuments(pool).Tools, PrepareOwn: v.engine.PrepareLimited, Queries: s.mcpQueries(),
 		Authenticate: gate.Admit, RequestID: transport.RequestID, PublicURL: s.PublicURL, Version: BuildVersion(), Log: v.log,
 	})
 	if err != nil {
