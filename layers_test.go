@@ -48,7 +48,7 @@ var layers = map[string][]string{
 	"graph/engine/transport": {"domain", "domain/ascii", "domain/document", "graph/engine/guard", "graph/engine/input", "graph/plan", "graph/scalar", "internal/held", "internal/problem"},
 	"resolvers":              {"domain", "domain/bulk", "domain/carrier", "domain/condition", "domain/inventory", "domain/query", "domain/signin", "domain/silence", "domain/source", "domain/upstream", "domain/webhook", "graph/federation", "graph/lists", "graph/model", "graph/generated", "graph/generated/input", "graph/plan", "graph/scalar"},
 	"rest":                   {"domain", "domain/ascii", "domain/bulk", "domain/carrier", "domain/query", "domain/webhook", "graph/engine/guard", "graph/engine/input", "internal/held", "internal/problem"},
-	"mcp":                    {"domain", "domain/document", "graph/engine/guard", "internal/flight", "internal/problem"},
+	"mcp":                    {"domain", "domain/bulk", "domain/document", "graph/engine/guard", "internal/flight", "internal/problem"},
 	"scrape":                 {"domain", "domain/ascii", "internal/problem"},
 	"internal/problem":       {"domain"},
 	"internal/flight":        {},

@@ -203,7 +203,11 @@ func TestADesktopClientCallsToolsByTheProgram(t *testing.T) {
 	var said transcript
 	cmd.Stderr = &said
 	// The client refuses all that is not the protocol.
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "desktop", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
+	told := make(chan string, 10)
+	follow := &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, of *sdk.ProgressNotificationClientRequest) {
+		told <- fmt.Sprint(of.Params.ProgressToken, ": ", of.Params.Message)
+	}}
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "desktop", Version: "1"}, follow).Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		t.Fatal(err, said.String())
 	}
@@ -247,6 +251,19 @@ func TestADesktopClientCallsToolsByTheProgram(t *testing.T) {
 	physicalID := result.StructuredContent.(map[string]any)["subscribers"].(map[string]any)["nodes"].([]any)[0].(map[string]any)["physicalId"].(string)
 	if result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "annotate_subscriber", Arguments: map[string]any{"physicalId": physicalID, "nickname": "by a desktop"}}); err != nil || result.IsError {
 		t.Fatal(result, err)
+	}
+	check := &sdk.CallToolParams{Name: "check_subscriber_change", Arguments: map[string]any{"physicalIds": []string{physicalID}, "addTags": []string{"van"}}}
+	check.SetProgressToken("mine")
+	if result, err := session.CallTool(t.Context(), check); err != nil || result.IsError {
+		t.Fatal(result, err)
+	}
+	select {
+	case got := <-told:
+		if got != "mine: 1 of 1 subscribers are checked" {
+			t.Error(got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("no progress is told")
 	}
 	if _, audit, _ := simgraph(t, s.dir, "audit", "export"); !strings.Contains(audit, `"door":"mcp (desktop 1)"`) {
 		t.Error("the log does not name the client of the desktop")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/document"
 	"simgraph/internal/problem"
 )
@@ -67,7 +69,8 @@ type Handler struct {
 	Config
 	shipped, queries []*tool
 	own              *owned
-	serve            http.Handler
+	// stream answers by an event stream, in which notifications can stand before the answer.
+	serve, stream http.Handler
 }
 
 // New prepares the operations of all tools.
@@ -85,9 +88,10 @@ func New(cfg Config) (*Handler, error) {
 	}
 	// DisableLocalhostProtection: a proxy on the same machine names another host, and no
 	// request without a bearer token is served, which a page of another site does not have.
-	h.serve = sdk.NewStreamableHTTPHandler(h.server, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true,
-	})
+	options := sdk.StreamableHTTPOptions{Stateless: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true}
+	h.stream = sdk.NewStreamableHTTPHandler(h.server, new(options))
+	options.JSONResponse = true
+	h.serve = sdk.NewStreamableHTTPHandler(h.server, new(options))
 	return h, nil
 }
 
@@ -107,7 +111,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Refuse(w, r.WithContext(ctx), err)
 		return
 	}
-	h.serve.ServeHTTP(w, r.WithContext(context.WithValue(ctx, ownKey{}, own)))
+	r = r.WithContext(context.WithValue(ctx, ownKey{}, own))
+	if wantsProgress(r) {
+		h.stream.ServeHTTP(w, r)
+		return
+	}
+	h.serve.ServeHTTP(w, r)
+}
+
+// wantsProgress reports that a request may name a token for notifications of its progress. It
+// leaves the body as it was.
+func wantsProgress(r *http.Request) bool {
+	read, _ := io.ReadAll(io.LimitReader(r.Body, maxBody+1)) // who reads on gets the error
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(read), r.Body), r.Body}
+	return bytes.Contains(read, []byte(`"progressToken"`))
 }
 
 // Refuse answers a request that is not served, such as one beyond a limit.
@@ -146,6 +166,13 @@ func (h *Handler) handler(t *tool, r *http.Request) sdk.ToolHandler {
 		ctx, cancel := context.WithCancel(byAgent(r.Context(), agentOf(request.ClientInfo(), r)))
 		defer cancel()
 		defer context.AfterFunc(call, cancel)()
+		if token := request.Params.GetProgressToken(); token != nil {
+			ctx = bulk.WithProgress(ctx, func(done, total int) {
+				_ = request.Session.NotifyProgress(call, &sdk.ProgressNotificationParams{ // it is no fault of the check
+					ProgressToken: token, Progress: float64(done), Total: float64(total), Message: fmt.Sprintf("%d of %d subscribers are checked", done, total),
+				})
+			})
+		}
 		variables, err := t.variables(request.Params.Arguments)
 		if err != nil {
 			return refused(err), nil

@@ -17,6 +17,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"simgraph/domain"
+	"simgraph/domain/bulk"
 	"simgraph/domain/document"
 	"simgraph/graph/engine/transport"
 	"simgraph/graph/generated"
@@ -91,6 +92,55 @@ func TestACancelledCallEndsItsQuery(t *testing.T) {
 	case <-ended:
 	case <-time.After(10 * time.Second):
 		t.Error("the query goes on")
+	}
+}
+
+// A client that names a token learns how far a check is, before its answer.
+func TestAClientFollowsTheProgressOfACheck(t *testing.T) {
+	t.Parallel()
+	handler, err := mcp.New(mcp.Config{
+		Schema: generated.NewExecutableSchema(generated.Config{}).Schema(), Authenticate: caller(domain.AllPermissions()...), RequestID: transport.RequestID, Version: "test",
+		Prepare: func(string) (mcp.Run, error) {
+			return func(ctx context.Context, _ map[string]any) *graphql.Response {
+				for done := range 4 {
+					bulk.Progress(ctx, done*1000, 3000)
+				}
+				return &graphql.Response{Data: []byte("{}")}
+			}, nil
+		},
+	})
+	fatal.If(t, err)
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	told := make(chan float64, 100)
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, of *sdk.ProgressNotificationClientRequest) {
+		if of.Params.Total != 3000 || of.Params.ProgressToken != "mine" {
+			t.Errorf("%+v", of.Params)
+		}
+		told <- of.Params.Progress
+	}})
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: server.URL, DisableStandaloneSSE: true}, nil)
+	fatal.If(t, err)
+	defer func() { _ = session.Close() }()
+	call := &sdk.CallToolParams{Name: "check_subscriber_change", Arguments: map[string]any{"physicalIds": []string{"1"}}}
+	for range 2 {
+		if result, err := session.CallTool(t.Context(), call); err != nil || result.IsError {
+			t.Error(result, err)
+		}
+		if call.GetProgressToken() == nil && len(told) > 0 {
+			t.Error("a client that does not ask is told")
+		}
+		call.SetProgressToken("mine")
+	}
+	for want := range 4 {
+		select {
+		case got := <-told:
+			if got != float64(want*1000) {
+				t.Errorf("progress is %v, not %d", got, want*1000)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("no progress of %d", want*1000)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Sta
 	}
 	if o.state == bulk.Checking && o.total <= bulk.AtOnce {
 		// The operation is stored: its worker goes on with a check that is broken off.
-		if err := s.checkNow(ctx, caller.Scope.Company, o.id); err != nil {
+		if err := s.checkNow(ctx, caller.Scope.Company, o.id, o.total); err != nil {
 			s.Log.WarnContext(ctx, "operations: a check goes on in the background", "operation", o.id, "error", err)
 		}
 	}
@@ -130,9 +130,10 @@ func stored(at *time.Time) *time.Time {
 }
 
 // checkNow checks the rows of an operation. The worker goes on with what it leaves.
-func (s *Store) checkNow(ctx context.Context, company domain.CompanyID, id uuid.UUID) error {
-	for {
+func (s *Store) checkNow(ctx context.Context, company domain.CompanyID, id uuid.UUID, total int) error {
+	for done := bulk.Chunk; ; done += bulk.Chunk {
 		state, err := s.chunk(ctx, company, id, nil)
+		bulk.Progress(ctx, min(done, total), total)
 		if err != nil || state != bulk.Checking {
 			return err
 		}

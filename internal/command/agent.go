@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -103,6 +104,9 @@ type relay struct {
 	tokens    func() oauth2.TokenSource
 	isRenewed bool
 
+	// client is the one that wants to know of progress; there is one on standard input.
+	client atomic.Pointer[sdk.ServerSession]
+
 	mu     sync.Mutex
 	source oauth2.TokenSource
 	// session is nil until the server was reached, and after it was lost.
@@ -150,7 +154,7 @@ func (r *relay) connected(ctx context.Context) (*sdk.ClientSession, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, connecting)
 	defer cancel()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "simgraph mcp", Version: BuildVersion()}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}).Connect(ctx, r.to, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "simgraph mcp", Version: BuildVersion()}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}, ProgressNotificationHandler: r.progress}).Connect(ctx, r.to, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +168,13 @@ func (r *relay) connected(ctx context.Context) (*sdk.ClientSession, error) {
 		return session, nil
 	}
 	return first, session.Close() // another call was faster
+}
+
+// progress passes on how far a call is.
+func (r *relay) progress(ctx context.Context, of *sdk.ProgressNotificationClientRequest) {
+	if client := r.client.Load(); client != nil {
+		_ = client.NotifyProgress(ctx, of.Params) // the client may have gone
+	}
 }
 
 // lost forgets a session after an error that the server has not answered.
@@ -202,7 +213,12 @@ func (r *relay) pass(next sdk.MethodHandler) sdk.MethodHandler {
 			})
 		case *sdk.CallToolRequest:
 			return ask(ctx, r, func(s *sdk.ClientSession) (*sdk.CallToolResult, error) {
-				return s.CallTool(ctx, &sdk.CallToolParams{Meta: agentMeta(asked.ClientInfo()), Name: asked.Params.Name, Arguments: asked.Params.Arguments})
+				params := &sdk.CallToolParams{Meta: agentMeta(asked.ClientInfo()), Name: asked.Params.Name, Arguments: asked.Params.Arguments}
+				if token := asked.Params.GetProgressToken(); token != nil {
+					r.client.Store(asked.Session)
+					params.SetProgressToken(token)
+				}
+				return s.CallTool(ctx, params)
 			})
 		}
 		return next(ctx, method, request)

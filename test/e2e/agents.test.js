@@ -72,6 +72,13 @@ test('a call that is cancelled ends, and the next one is served', async () => {
   assert.ok(!(await client.callTool({ name: 'list_tags', arguments: {} })).isError);
 });
 
+test('a client follows the progress of a check', async () => {
+  const told = [];
+  const result = await client.callTool({ name: 'check_subscriber_change', arguments: { physicalIds: [subscriber], addTags: ['progress'] } }, undefined, { onprogress: (one) => told.push(one) });
+  assert.ok(!result.isError, JSON.stringify(result.content));
+  assert.deepEqual(told, [{ progress: 1, total: 1, message: '1 of 1 subscribers are checked' }]);
+});
+
 test('1,000 calls of a hostile model change nothing', async () => {
   const untouched = await fleet();
   const { tools } = await client.listTools();
