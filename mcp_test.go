@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -231,6 +233,13 @@ func TestADesktopClientCallsToolsByTheProgram(t *testing.T) {
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_subscriber"}); err == nil || !strings.Contains(err.Error(), "delete_subscriber") {
 		t.Errorf("a tool that is not there: %v", err)
 	}
+	for name, end := range map[string]func(){"its time": func() { time.Sleep(1100 * time.Millisecond) }, "a refusal": func() { gate.refuses.Store(true) }} {
+		before := gate.tokens.Load()
+		end()
+		if result, err := session.CallTool(t.Context(), find); err != nil || result.IsError || gate.tokens.Load() <= before {
+			t.Errorf("after %s: %v, %v with %d tokens, before %d", name, result, err, gate.tokens.Load(), before)
+		}
+	}
 	gate.holds.Store(true)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-gate.held; cancel() }()
@@ -274,11 +283,31 @@ func TestADesktopClientCallsToolsByTheProgram(t *testing.T) {
 	}
 }
 
-// gate stands before a server, holds requests of tools until their client goes, or fails.
+// gate stands before a server, holds requests of tools until their client goes, fails, or
+// refuses one token. The tokens that it passes say that they live a second longer than the
+// time before the end at which they are replaced.
 type gate struct {
-	to           string
-	holds, fails atomic.Bool
-	held, freed  chan struct{}
+	to                    string
+	holds, fails, refuses atomic.Bool
+	held, freed           chan struct{}
+	tokens                atomic.Int32
+}
+
+// shorten has an answer with a token say when the token ends.
+func (g *gate) shorten(answer *http.Response) error {
+	if answer.Request.URL.Path != "/oauth/token" || answer.StatusCode != http.StatusOK {
+		return nil
+	}
+	g.tokens.Add(1)
+	var token map[string]any
+	if err := json.NewDecoder(answer.Body).Decode(&token); err != nil {
+		return err
+	}
+	token["expires_in"] = 31
+	text, err := json.Marshal(token)
+	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	answer.Header.Set("Content-Length", strconv.Itoa(len(text)))
+	return err
 }
 
 // ServeHTTP implements http.Handler.
@@ -286,6 +315,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case g.fails.Load():
 		panic(http.ErrAbortHandler)
+	case r.URL.Path == "/mcp" && g.refuses.CompareAndSwap(true, false):
+		w.WriteHeader(http.StatusUnauthorized)
+		return
 	case g.holds.Load() && r.Header.Get("Mcp-Method") == "tools/call":
 		_, _ = io.Copy(io.Discard, r.Body) // until then a server does not see its client go
 		g.held <- struct{}{}
@@ -294,7 +326,10 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	at, _ := url.Parse(g.to)
-	httputil.NewSingleHostReverseProxy(at).ServeHTTP(w, r)
+	proxy := httputil.NewSingleHostReverseProxy(at)
+	proxy.ModifyResponse = g.shorten
+	r.Header.Del("Accept-Encoding") // shorten reads plain text
+	proxy.ServeHTTP(w, r)
 }
 
 // Without a server that takes the credentials nothing is served, and it is said why.
