@@ -94,6 +94,7 @@ var layers = map[string][]string{
 	"db/source":              {"db/audit", "db/companies", "db/imported", "db/keyset", "db/pg", "domain", "domain/query", "domain/source", "internal/seal"},
 	"db/document":            {"db/audit", "db/pg", "domain", "domain/document"},
 	"db/fieldusage":          {"db/companies", "db/keyset", "db/pg", "domain", "domain/query", "domain/retention"},
+	"db/sqlrole":             {"db/audit", "db/companies", "db/pg", "domain"},
 	"db/silence":             {"db/audit", "db/companies", "db/keyset", "db/pg", "domain", "domain/query", "domain/silence"},
 	"db/alert":               {"db/keyset", "db/pg", "domain", "domain/condition", "domain/query"},
 	"db/condition":           {"db", "db/alert", "db/audit", "db/companies", "db/keyset", "db/pg", "domain", "domain/condition", "domain/query"},

@@ -56,6 +56,7 @@ type commandLine struct {
 	Session   command.Session   `cmd:"" help:"Work on who is signed in to the page."`
 	Recipient command.Recipient `cmd:"" help:"Work on the recipients of alert mail."`
 	RADIUS    command.RADIUS    `cmd:"" name:"radius" help:"Work on the feed of network elements."`
+	SQLRole   command.SQLRole   `cmd:"" name:"sql-role" help:"Work on logins of PostgreSQL for business tools."`
 	Audit     command.Audit     `cmd:"" help:"Work on the log of who did what."`
 	Ledger    command.Ledger    `cmd:"" help:"Work on the months of the usage ledger."`
 	Retention command.Retention `cmd:"" help:"Work on how long data is kept that is deleted when it is old."`

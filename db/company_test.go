@@ -20,6 +20,7 @@ var ofAllCompanies = map[string]string{
 	"allCompanies":       "months of the ledger are dropped for all companies",
 	"newestUsage":        "months of the ledger are dropped for all companies, by the newest records",
 	"unreconciled":       "finds the companies whose usage must be reconciled",
+	"allRoles":           "sessions of roles of all companies are ended that take too long",
 	"allRADIUSClients":   "the listener authenticates the packets of all companies",
 	"sealedWebhooks":     "the doctor tries the key on the secrets of all companies",
 	"findBehind":         "the doctor lists the sources of all companies that are behind",

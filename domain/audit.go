@@ -49,6 +49,8 @@ const (
 	AuditDocumentDelete   = "trustedDocument.delete"
 	AuditRADIUSCreate     = "radiusClient.create"
 	AuditRADIUSRemove     = "radiusClient.remove"
+	AuditSQLRoleCreate    = "sqlRole.create"
+	AuditSQLRoleDrop      = "sqlRole.drop"
 	AuditWebhookCreate    = "webhook.create"
 	AuditWebhookEdit      = "webhook.edit"
 	AuditWebhookRotate    = "webhook.rotate"

@@ -187,6 +187,11 @@ func (RADIUSClientAdd) Deletes() []Deletion {
 }
 
 // Deletes implements Deleting.
+func (SQLRoleDrop) Deletes() []Deletion {
+	return []Deletion{{"one SQL role with its sessions", AsksNothing, "make it again, with another password: `simgraph sql-role create`"}}
+}
+
+// Deletes implements Deleting.
 func (LedgerRetention) Deletes() []Deletion {
 	return []Deletion{{"months of usage records, by a shorter retention; announced, and detached a day later", AsksYes, "the former retention, or `simgraph ledger restore-month`, until they are dropped"}}
 }

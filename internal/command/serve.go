@@ -181,6 +181,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerUpstream:  v.synchronizing.Run,
 		workerDocuments: every(checkDocumentsEvery, v.checkDocuments),
 		workerFields:    every(tallyEvery, v.fields.Flush),
+		workerSQLRoles:  every(endOverdueEvery, v.endOverdue),
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

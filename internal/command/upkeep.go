@@ -66,9 +66,10 @@ const (
 	workerUpstream  = "upstreams"
 	workerDocuments = "documents"
 	workerFields    = "fields"
+	workerSQLRoles  = "sql_roles"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream, workerDocuments, workerFields}
+var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream, workerDocuments, workerFields, workerSQLRoles}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.
