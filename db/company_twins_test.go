@@ -15,6 +15,7 @@ import (
 	"simgraph/db"
 	"simgraph/db/access"
 	"simgraph/db/companies"
+	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/db/pg"
@@ -122,6 +123,8 @@ func (w *twins) load(company string, factor int) {
 	b.WriteString(line(`{"type":"source-profile","company":"COMPANY","name":"carrier","format":"CSV","description":"COMPANY",` +
 		`"fields":[{"field":"IMSI","expression":"r.imsi"},{"field":"ENDED_AT","expression":"r.at"},{"field":"VOLUME","expression":"r.bytes"}]}`))
 	b.WriteString(line(`{"type":"question","company":"COMPANY","id":"01900000-0000-7000-8000-000000000001","name":"COMPANY","version":1,"measure":"TOTAL","interval":"DAY","chart":"LINE","span":"LAST_MONTH"}`))
+	b.WriteString(line(`{"type":"dashboard","company":"COMPANY","id":"01900000-0000-7000-8000-000000000002","name":"COMPANY","span":"THIS_MONTH","tiles":[` +
+		`{"id":1,"column":0,"row":0,"width":6,"height":4,"questionId":"01900000-0000-7000-8000-000000000001"}]}`))
 	for n := range 24 {
 		b.WriteString(line(`{"type":"usage","company":"COMPANY","source":"pgw","recordId":"r-%d","physicalId":"p%d","sessionId":"x%d","sequence":0,`+
 			`"startedAt":"2026-11-%02dT%02d:05:00Z","endedAt":"2026-11-%02dT%02d:20:00Z","mobileOriginated":%d,"mobileTerminated":%d,"protocol":"TCP","ipAddress":"10.0.0.%d"}`,
@@ -134,7 +137,8 @@ func (w *twins) load(company string, factor int) {
 	stores := bundle.Stores{
 		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage(),
 		Alerts: db.NewVolumeAlerts(w.pool, twinClock), Recipients: db.NewRecipients(w.pool, twinClock),
-		Profiles: source.New(w.pool, source.Options{Check: profile.Check, Now: twinClock}),
+		Dashboards: dashboard.New(w.pool, dashboard.Options{Now: twinClock}),
+		Profiles:   source.New(w.pool, source.Options{Check: profile.Check, Now: twinClock}),
 	}
 	counts, err := stores.Import(w.Context(), bundle.NewReader(strings.NewReader(b.String())), bundle.Options{
 		BadLine: func(bad *bundle.LineError) { w.Error(bad) },

@@ -13,6 +13,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
+	"simgraph/db/dashboard"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/fleettest"
@@ -126,13 +127,14 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	silences, sources := silence.New(pool, time.Now), source.New(pool, source.Options{})
 	alerts, log, deliveries := alert.NewAlerts(pool), alert.NewLog(pool), delivery.New(pool)
 	recorded := usage.New(pool, nil, usage.Options{})
-	questions := db.NewQuestions(pool, time.Now)
+	questions, dashboards := db.NewQuestions(pool, time.Now), dashboard.New(pool, dashboard.Options{Now: time.Now})
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
 		"AccessKey": listers(t, users.Keys, users.CountKeys), "AuditEntry": listers(t, entries.List, entries.Count),
 		"Command": append(listers(t, commands.List, commands.Count), listersOf(t, key, commands.OfSubscribers, commands.CountOfSubscribers)...),
 		"Alert":   append(listers(t, alerts.List, alerts.Count), listersOf(t, key, alerts.OfGroups, alerts.CountOfGroups)...), "AlertLogEntry": listers(t, log.List, log.Count),
-		"Delivery": listers(t, deliveries.List, deliveries.Count), "WebhookDelivery": listers(t, hooks.Deliveries, hooks.CountDeliveries),
+		"Dashboard": listers(t, dashboards.List, dashboards.Count),
+		"Delivery":  listers(t, deliveries.List, deliveries.Count), "WebhookDelivery": listers(t, hooks.Deliveries, hooks.CountDeliveries),
 		"FeedElement": listers(t, state.Elements, state.CountElements), "FeedReject": listers(t, state.Rejects, state.CountRejects),
 		"Group":       append(listers(t, groups.List, groups.Count), listersOf(t, key, groups.OfUsers, groups.CountOfUsers)...),
 		"UsageSource": listers(t, recorded.ListSources, recorded.CountSources), "Operation": listers(t, operations.List, operations.Count),

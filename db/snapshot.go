@@ -12,10 +12,12 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/companies"
+	dashboards "simgraph/db/dashboard"
 	"simgraph/db/pg"
 	sources "simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/source"
 )
 
@@ -26,7 +28,7 @@ type Snapshots struct{ pool *sqlx.DB }
 func NewSnapshots(pool *sqlx.DB) *Snapshots { return &Snapshots{pool} }
 
 // Open begins a snapshot, which the caller closes.
-func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (source.Snapshot, error) {
+func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (dashboard.Snapshot, error) {
 	tx, err := s.pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, pg.Translate(err)
@@ -305,4 +307,19 @@ func (e exportedUsage) record() domain.UsageRecord {
 	// What the database calls an address is one.
 	e.UsageRecord.IPAddress, _ = netip.ParseAddr(e.IPAddress)
 	return e.UsageRecord
+}
+
+// Dashboards implements dashboard.Snapshot.
+func (s *snapshot) Dashboards(ctx context.Context) iter.Seq2[*dashboard.Dashboard, error] {
+	return func(yield func(*dashboard.Dashboard, error) bool) {
+		for row, err := range stream[dashboards.Row](ctx, s, dashboards.ExportDashboards) {
+			var d *dashboard.Dashboard
+			if err == nil {
+				d, err = row.Dashboard()
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
 }

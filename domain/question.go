@@ -332,20 +332,26 @@ type Question struct {
 
 // Check refuses a question that breaks a rule of its fields.
 func (q *Question) Check() error {
-	if err := CheckName("name", q.Name); err != nil {
+	if err := CheckKept(q.Name, q.Description, q.Folder); err != nil {
 		return err
 	}
-	if q.Folder != nil {
-		if err := CheckName("folder", *q.Folder); err != nil {
-			return err
-		}
-	}
-	if q.Description != nil {
-		if err := checkText("description", *q.Description, 1, MaxQuestionText); err != nil {
-			return err
-		}
-	}
 	return Within("definition", q.Definition.Check())
+}
+
+// CheckKept refuses a name, a description and a folder of what people keep that break a rule.
+func CheckKept(name string, description, folder *string) error {
+	if err := CheckName("name", name); err != nil {
+		return err
+	}
+	if folder != nil {
+		if err := CheckName("folder", *folder); err != nil {
+			return err
+		}
+	}
+	if description != nil {
+		return checkText("description", *description, 1, MaxQuestionText)
+	}
+	return nil
 }
 
 // TextOrNone returns the text, or nil for an empty one.
@@ -358,12 +364,46 @@ func TextOrNone(text string) *string {
 
 // IsEditable reports whether the scope, which sees the question, may change it: its owner,
 // and, where it is shared, every user of the whole company.
-func (q *Question) IsEditable(scope Scope) bool {
-	return q.isOf(scope) || q.IsShared && !scope.Restricted()
+func (q *Question) IsEditable(scope Scope) bool { return scope.MayEditKept(q.OwnerID, q.IsShared) }
+
+// MayEditKept reports whether the scope, which sees what the owner keeps, may change it.
+func (s Scope) MayEditKept(owner int64, isShared bool) bool {
+	return s.owns(owner) || isShared && !s.Restricted()
 }
 
-func (q *Question) isOf(scope Scope) bool {
-	return scope.Actor != nil && scope.Actor.UserID != 0 && scope.Actor.UserID == q.OwnerID
+func (s Scope) owns(owner int64) bool {
+	return s.Actor != nil && s.Actor.UserID != 0 && s.Actor.UserID == owner
+}
+
+// KeptEdit is what changes on what people keep; nil stays as it is. A Description and a
+// Folder that are "" are taken away.
+type KeptEdit struct {
+	Name, Description, Folder *string
+	IsShared                  *bool
+}
+
+// Apply changes what the owner keeps for the scope, and refuses what it may not change. What
+// it is, such as "question", stands in the error.
+func (e KeptEdit) Apply(scope Scope, what string, owner int64, name *string, description, folder **string, isShared *bool) error {
+	if !scope.MayEditKept(owner, *isShared) {
+		return Forbidden("a %s is changed by its owner, and one that is shared by users of the whole company", what)
+	}
+	if e.IsShared != nil && !*e.IsShared && !scope.owns(owner) {
+		return Forbidden("only its owner makes a %s private", what)
+	}
+	if e.Name != nil {
+		*name = *e.Name
+	}
+	if e.Description != nil {
+		*description = TextOrNone(*e.Description)
+	}
+	if e.Folder != nil {
+		*folder = TextOrNone(*e.Folder)
+	}
+	if e.IsShared != nil {
+		*isShared = *e.IsShared
+	}
+	return nil
 }
 
 // QuestionEdit is what changes on a question; nil stays as it is. A Description and a Folder
@@ -376,23 +416,9 @@ type QuestionEdit struct {
 
 // Apply changes the question for the scope, and refuses what it may not change.
 func (e QuestionEdit) Apply(scope Scope, q Question) (Question, error) {
-	if !q.IsEditable(scope) {
-		return q, Forbidden("a question is changed by its owner, and one that is shared by users of the whole company")
-	}
-	if e.IsShared != nil && !*e.IsShared && !q.isOf(scope) {
-		return q, Forbidden("only its owner makes a question private")
-	}
-	if e.Name != nil {
-		q.Name = *e.Name
-	}
-	if e.Description != nil {
-		q.Description = TextOrNone(*e.Description)
-	}
-	if e.Folder != nil {
-		q.Folder = TextOrNone(*e.Folder)
-	}
-	if e.IsShared != nil {
-		q.IsShared = *e.IsShared
+	kept := KeptEdit{e.Name, e.Description, e.Folder, e.IsShared}
+	if err := kept.Apply(scope, "question", q.OwnerID, &q.Name, &q.Description, &q.Folder, &q.IsShared); err != nil {
+		return q, err
 	}
 	if e.Definition != nil {
 		q.Definition = *e.Definition

@@ -12,6 +12,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/inventory"
 	"simgraph/domain/signin"
 	"simgraph/domain/silence"
@@ -42,6 +43,7 @@ type Ports struct {
 	Recipients   domain.Recipients
 	Webhooks     webhook.Webhooks
 	Questions    domain.Questions
+	Dashboards   dashboard.Dashboards
 	Live         domain.Live
 	Audit        domain.AuditLog
 	Inventory    inventory.Inventory
@@ -135,6 +137,8 @@ type (
 	conditionFiringResolver     struct{ *Graph }
 
 	questionResolver        struct{ *Graph }
+	dashboardResolver       struct{ *Graph }
+	dashboardTileResolver   struct{ *Graph }
 	recipientResolver       struct{ *Graph }
 	silenceResolver         struct{ *Graph }
 	mailDeliveryResolver    struct{ *Graph }
@@ -256,6 +260,12 @@ func (g *Graph) ConditionLogEntry() generated.ConditionLogEntryResolver {
 
 // Question answers the fields of a question.
 func (g *Graph) Question() generated.QuestionResolver { return questionResolver{g} }
+
+// Dashboard answers the fields of a dashboard.
+func (g *Graph) Dashboard() generated.DashboardResolver { return dashboardResolver{g} }
+
+// DashboardTile answers the fields of a tile.
+func (g *Graph) DashboardTile() generated.DashboardTileResolver { return dashboardTileResolver{g} }
 
 // Silence answers the fields of a silence.
 func (g *Graph) Silence() generated.SilenceResolver { return silenceResolver{g} }

@@ -50,7 +50,7 @@ func lowerFirst(name string) string { return strings.ToLower(name[:1]) + name[1:
 // and take more than one of them, or none.
 var severalCount = map[string]string{
 	"ParentFilter": "a filter", "SilenceScopeInput": "lists restrict each other", "WebhookScopeInput": "lists restrict each other", "RecipientScopeInput": "lists add up",
-	"SubscriberChange": "several values may change at once",
+	"SubscriberChange": "several values may change at once", "DashboardCommonInput": "a span, and whose usage it is",
 }
 
 func TestInputsOfWhichOneFieldCountsAreOneOf(t *testing.T) {

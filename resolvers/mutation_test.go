@@ -27,6 +27,9 @@ const silencing = `reason: "x", startsAt: "2099-12-31T00:00:00Z", endsAt: "2100-
 // monday is a window of a silence.
 const monday = `{weekday: MONDAY, from: "01:00", until: "02:00"}`
 
+// placed begins a tile of a dashboard.
+const placed = `{column: 0, row: 0, width: 6, height: 4`
+
 // readFields are expressions that a profile needs.
 const readFields = `{field: IMSI, expression: "r.imsi"}, {field: ENDED_AT, expression: "r.at"}, {field: VOLUME, expression: "r.bytes"}`
 
@@ -62,8 +65,20 @@ var unknown = map[string][][2]string{
 		{`name: "x", definition: {span: TODAY, groupId: 1, tagName: "x"}`, "definition.groupId"}, {`name: "x", definition: {span: TODAY, tagName: " "}`, "definition.tagName"},
 		{`name: "x", definition: {span: TODAY, chart: TOP}`, "definition.split"}, {`name: "x", definition: {span: LAST_YEAR, interval: HOUR}`, "definition.interval"},
 	},
-	"editQuestion":     {{`questionId: "none"`, "questionId"}, {`questionId: "01900000-0000-7000-8000-000000000001"`, "questionId"}, {`questionId: "none", definition: {span: DAYS, firstDay: "2026-02-30", lastDay: "2026-03-01"}`, "definition.firstDay"}},
-	"deleteQuestion":   {{`questionId: "none"`, "questionId"}},
+	"editQuestion":   {{`questionId: "none"`, "questionId"}, {`questionId: "01900000-0000-7000-8000-000000000001"`, "questionId"}, {`questionId: "none", definition: {span: DAYS, firstDay: "2026-02-30", lastDay: "2026-03-01"}`, "definition.firstDay"}},
+	"deleteQuestion": {{`questionId: "none"`, "questionId"}},
+	"createDashboard": {
+		{`name: " "`, "name"}, {`name: "x", common: {span: DAYS}`, "common.firstDay"}, {`name: "x", common: {groupId: 999}`, "common.groupId"}, {`name: "x", refreshMinutes: 1441`, "refreshMinutes"},
+		{`name: "x", common: {groupId: 1, tagName: "x"}`, "common.groupId"}, {`name: "x", tiles: [{column: 6, row: 0, width: 7, height: 4, definition: {span: TODAY}}]`, "tiles[0].width"},
+		{`name: "x", tiles: [` + placed + `}]`, "tiles[0].questionId"}, {`name: "x", tiles: [` + placed + `, tileId: 1, definition: {span: TODAY}}]`, "tiles[0].tileId"},
+		{`name: "x", tiles: [` + placed + `, questionId: "none"}]`, "tiles[0].questionId"}, {`name: "x", tiles: [` + placed + `, definition: {span: TODAY, physicalId: "nobody"}}]`, "tiles[0].definition.physicalId"},
+		{`name: "x", tiles: [` + placed + `, definition: {span: DAYS}}]`, "tiles[0].definition.firstDay"},
+	},
+	"editDashboard": {
+		{`dashboardId: "none"`, "dashboardId"}, {`dashboardId: "01900000-0000-7000-8000-000000000001"`, "dashboardId"}, {`dashboardId: "none", common: {lastDay: "2026-03-01"}`, "common.firstDay"},
+		{`dashboardId: "none", tiles: [` + placed + `, questionId: "01900000-0000-7000-8000-000000000001"}]`, "tiles[0].questionId"},
+	},
+	"deleteDashboard":  {{`dashboardId: "none"`, "dashboardId"}},
 	"createRecipient":  {{`email: "a@b", scope: {all: true}`, "email"}, {`email: "a@b.example", scope: {alertIds: [999]}`, "scope.alertIds[0]"}},
 	"editRecipient":    {{`recipientId: 999, email: "a@b.example"`, "recipientId"}, {`recipientId: 1, email: "a"`, "email"}, {`recipientId: 1, scope: {alertIds: [999]}`, "scope.alertIds[0]"}, {`recipientId: 1, scope: {groupIds: [{group}, 999]}`, "scope.groupIds[1]"}, {`recipientId: 1, scope: {groupIds: [{group}, {group}]}`, "scope.groupIds[1]"}},
 	"deleteRecipient":  {{`recipientId: 999`, "recipientId"}},

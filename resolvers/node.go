@@ -69,6 +69,7 @@ var nodeTypes = map[string]nodeType{
 	"Operator":          {fleet, (*Graph).operatorNodes},
 	"Tariff":            {fleet, (*Graph).tariffNodes},
 	"Question":          {statistics[:1], (*Graph).questionNodes},
+	"Dashboard":         {statistics[:1], (*Graph).dashboardNodes},
 	"Operation":         {fleet, (*Graph).operationNodes},
 	"OperationResult":   {fleet, (*Graph).resultNodes},
 	"User":              {people, (*Graph).userNodes},

@@ -26,7 +26,7 @@ func (m mutationResolver) CreateQuestion(ctx context.Context, in input.CreateQue
 		return nil, err
 	}
 	if err := m.mustShowSubject(ctx, scope, &question.Definition); err != nil {
-		return nil, err
+		return nil, domain.Within("definition", err)
 	}
 	created, err := m.Ports.Questions.Create(ctx, scope, question)
 	return &model.CreateQuestionPayload{Question: created}, err
@@ -44,7 +44,7 @@ func (m mutationResolver) EditQuestion(ctx context.Context, in input.EditQuestio
 			return nil, domain.Within("definition", err)
 		}
 		if err := m.mustShowSubject(ctx, scope, edit.Definition); err != nil {
-			return nil, err
+			return nil, domain.Within("definition", err)
 		}
 	}
 	edited, err := m.Ports.Questions.Edit(ctx, scope, in.QuestionID, edit)
@@ -84,12 +84,12 @@ func definitionOf(in *input.QuestionDefinitionInput) domain.QuestionDefinition {
 func (g *Graph) mustShowSubject(ctx context.Context, scope domain.Scope, of *domain.QuestionDefinition) error {
 	if of.GroupID != nil {
 		if _, err := g.Ports.Groups.Find(ctx, scope, *of.GroupID); err != nil {
-			return domain.Within("definition", err)
+			return err
 		}
 	}
 	if of.PhysicalID != nil {
 		if _, err := g.Ports.Subscribers.Find(ctx, scope, *of.PhysicalID, domain.Projection{}); err != nil {
-			return domain.Within("definition", err)
+			return err
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
@@ -128,25 +129,27 @@ var (
 
 // The fields of usage and of the company.
 var (
-	totalsOfUsage      = relateBy(field{"Usage", "totals", apart, ""}, usageTotals, subjectOf, spanArguments)
-	hoursOfUsage       = relateBy(field{"Usage", "dataUsage sessionCount", apart, ""}, usageSeries, subjectOf, hoursArguments)
-	seriesOfUsage      = relateSeries(field{"Usage", "series", apart, ""}, usageSeries, seriesArguments)
-	partsOfUsage       = relateSeries(field{"Usage", "seriesBy", apart, ""}, usageParts, partsArguments)
-	statisticsOfUsage  = relateBy(field{"Usage", "perSubscriber", apart, ""}, usageStatistics, subjectOf, statisticsArguments)
-	sharesOfUsage      = relateBy(field{"Usage", "breakdown", apart, ""}, usageShares, subjectOf, sharesArguments)
-	topOfUsage         = relateBy(field{"Usage", "topSubscribers", apart, ""}, usageTop, subjectOf, topArguments)
-	protocolsOfUsage   = relateBy(field{"Usage", "dataUsageByNetworkProtocol", apart, ""}, usageProtocols, subjectOf, spanArguments)
-	subscribersOfUsage = relateBy(field{"Usage", "dataUsageBySubscriber", apart, ""}, usageSubscribers, subjectOf, spanArguments)
-	addressesOfUsage   = relateBy(field{"Usage", "dataUsageByIpAddress", apart, ""}, usageAddresses, subjectOf, spanArguments)
-	sourcesOfUsage     = relate(field{"Usage", "dataCompleteUntil", apart, ""}, usageSources, single[*model.Usage])
-	sourcesOfCompany   = relateBy(field{"Company", "usageSources", apart, ""}, sourcesByListing, single[*domain.Company], listingArguments[*domain.Company](domain.UsageSourceFields))
-	fleetOfCompany     = relate(field{"Company", "fleet", apart, ""}, fleets, single[*domain.Company])
-	sessionsOfCompany  = relateBy(field{"Company", "sessions", apart, ""}, sessionsByListing, single[*domain.Company], listingArguments[*domain.Company](domain.SessionFields))
-	elementsOfCompany  = relateBy(field{"Company", "feedElements", apart, ""}, feedElements, single[*domain.Company], listingArguments[*domain.Company](domain.FeedElementFields))
-	rejectsOfCompany   = relateBy(field{"Company", "feedRejects", apart, ""}, feedRejects, single[*domain.Company], listingArguments[*domain.Company](domain.FeedRejectFields))
-	waitingOfCompany   = relateBy(field{"Company", "waitingUsage", apart, ""}, waitingUsage, single[*domain.Company], listingArguments[*domain.Company](domain.WaitingFields))
-	questionsOfCompany = relateBy(field{"Company", "questions", apart, ""}, questionsByListing, single[*domain.Company], listingArguments[*domain.Company](domain.QuestionFields))
-	subscriberOfTop    = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
+	totalsOfUsage       = relateBy(field{"Usage", "totals", apart, ""}, usageTotals, subjectOf, spanArguments)
+	hoursOfUsage        = relateBy(field{"Usage", "dataUsage sessionCount", apart, ""}, usageSeries, subjectOf, hoursArguments)
+	seriesOfUsage       = relateSeries(field{"Usage", "series", apart, ""}, usageSeries, seriesArguments)
+	partsOfUsage        = relateSeries(field{"Usage", "seriesBy", apart, ""}, usageParts, partsArguments)
+	statisticsOfUsage   = relateBy(field{"Usage", "perSubscriber", apart, ""}, usageStatistics, subjectOf, statisticsArguments)
+	sharesOfUsage       = relateBy(field{"Usage", "breakdown", apart, ""}, usageShares, subjectOf, sharesArguments)
+	topOfUsage          = relateBy(field{"Usage", "topSubscribers", apart, ""}, usageTop, subjectOf, topArguments)
+	protocolsOfUsage    = relateBy(field{"Usage", "dataUsageByNetworkProtocol", apart, ""}, usageProtocols, subjectOf, spanArguments)
+	subscribersOfUsage  = relateBy(field{"Usage", "dataUsageBySubscriber", apart, ""}, usageSubscribers, subjectOf, spanArguments)
+	addressesOfUsage    = relateBy(field{"Usage", "dataUsageByIpAddress", apart, ""}, usageAddresses, subjectOf, spanArguments)
+	sourcesOfUsage      = relate(field{"Usage", "dataCompleteUntil", apart, ""}, usageSources, single[*model.Usage])
+	sourcesOfCompany    = relateBy(field{"Company", "usageSources", apart, ""}, sourcesByListing, single[*domain.Company], listingArguments[*domain.Company](domain.UsageSourceFields))
+	fleetOfCompany      = relate(field{"Company", "fleet", apart, ""}, fleets, single[*domain.Company])
+	sessionsOfCompany   = relateBy(field{"Company", "sessions", apart, ""}, sessionsByListing, single[*domain.Company], listingArguments[*domain.Company](domain.SessionFields))
+	elementsOfCompany   = relateBy(field{"Company", "feedElements", apart, ""}, feedElements, single[*domain.Company], listingArguments[*domain.Company](domain.FeedElementFields))
+	rejectsOfCompany    = relateBy(field{"Company", "feedRejects", apart, ""}, feedRejects, single[*domain.Company], listingArguments[*domain.Company](domain.FeedRejectFields))
+	waitingOfCompany    = relateBy(field{"Company", "waitingUsage", apart, ""}, waitingUsage, single[*domain.Company], listingArguments[*domain.Company](domain.WaitingFields))
+	questionsOfCompany  = relateBy(field{"Company", "questions", apart, ""}, questionsByListing, single[*domain.Company], listingArguments[*domain.Company](domain.QuestionFields))
+	dashboardsOfCompany = relateBy(field{"Company", "dashboards", apart, ""}, dashboardsByListing, single[*domain.Company], listingArguments[*domain.Company](dashboard.Fields))
+	questionOfTile      = relate(field{"DashboardTile", "question", apart, ""}, questionsByID, func(t *dashboard.Tile) (string, bool) { return optional(t.QuestionID) })
+	subscriberOfTop     = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
 		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
 )
 

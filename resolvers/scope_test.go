@@ -16,6 +16,7 @@ var harmlessLists = map[string]string{
 	"SubscriberChangeRow.addTags": "adds nothing", "SubscriberChangeRow.removeTags": "removes nothing",
 	"ConditionInput.changesOf":  "an empty one is refused, and one of the conditions is needed",
 	"EditUserInput.permissions": "an empty one takes all permissions away", "EditWebhookInput.eventTypes": "an empty one is refused",
+	"EditDashboardInput.tiles": "a missing one leaves the tiles as they are",
 }
 
 // narrows reports whether the input narrows what a write is for: everything is all.

@@ -8,6 +8,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/signin"
 	"simgraph/domain/silence"
 	"simgraph/domain/webhook"
@@ -38,6 +39,9 @@ var (
 		func(g *Graph) counter { return g.Ports.Usage.CountSources })
 	questionsByListing = listingPages(func(g *Graph) lister[*domain.Question] { return g.Ports.Questions.List }, itself,
 		func(g *Graph) counter { return g.Ports.Questions.Count })
+	questionsByID       = loading(func(g *Graph) many[string, *domain.Question] { return g.Ports.Questions.FindMany })
+	dashboardsByListing = listingPages(func(g *Graph) lister[*dashboard.Dashboard] { return g.Ports.Dashboards.List }, itself,
+		func(g *Graph) counter { return g.Ports.Dashboards.Count })
 	openSessions         = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.OpenSessions })
 	incompleteSessions   = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.IncompleteSessions })
 	lastSeenBySubscriber = loading(func(g *Graph) many[int64, time.Time] { return g.Sessions.LastSeen })

@@ -21,6 +21,7 @@ import (
 	"simgraph/db/carrier"
 	"simgraph/db/companies"
 	"simgraph/db/condition"
+	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
@@ -72,13 +73,14 @@ func newStack(t testing.TB) *stack {
 	alerts, recipients := db.NewVolumeAlerts(pool, clock), db.NewRecipients(pool, clock)
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock})
 	load(t, bundle.Stores{
-		Importer: db.NewImporter(pool), Companies: companies.New(pool), Usage: records,
+		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
+		Importer:   db.NewImporter(pool), Companies: companies.New(pool), Usage: records,
 		Alerts: alerts, Recipients: recipients,
 	})
 	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Questions: db.NewQuestions(pool, clock), Audit: audit.NewLog(pool),
+		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
 		Accounts:   signin.New(pool, access, signin.Options{Idle: time.Hour, Most: time.Hour}),
 		Webhooks:   endpoints,

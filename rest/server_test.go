@@ -17,6 +17,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/condition"
+	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
@@ -64,6 +65,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Deliveries:   delivery.New(pool),
 		Recipients:   db.NewRecipients(pool, clock),
 		Questions:    db.NewQuestions(pool, clock),
+		Dashboards:   dashboard.New(pool, dashboard.Options{Now: clock}),
 		Audit:        audit.NewLog(pool),
 	}, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
@@ -103,9 +105,10 @@ func load(t *testing.T, pool *sqlx.DB) {
 	fatal.If(t, err)
 	defer file.Close()
 	stores := bundle.Stores{
-		Importer:  db.NewImporter(pool),
-		Companies: companies.New(pool),
-		Usage:     usageStore(pool),
+		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
+		Importer:   db.NewImporter(pool),
+		Companies:  companies.New(pool),
+		Usage:      usageStore(pool),
 	}
 	counts, err := stores.Import(t.Context(), bundle.NewReader(file), bundle.Options{
 		BadLine: func(line *bundle.LineError) { t.Error(line) },

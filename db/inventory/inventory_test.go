@@ -13,12 +13,14 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	boards "simgraph/domain/dashboard"
 	"simgraph/internal/fatal"
 )
 
@@ -371,7 +373,7 @@ func TestUsersChangeOnlyWhatTheyHave(t *testing.T) {
 }
 
 // What a user has shared is the company's; what was private goes with the user.
-func TestPrivateQuestionsGoWithTheirUser(t *testing.T) {
+func TestPrivateQuestionsAndDashboardsGoWithTheirUser(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	caller := &domain.Caller{Email: boss, Permissions: domain.AllPermissions(), Scope: f.scope}
@@ -384,11 +386,18 @@ func TestPrivateQuestionsGoWithTheirUser(t *testing.T) {
 		}})
 		f.try(err)
 	}
+	dashboards := dashboard.New(f.pool, dashboard.Options{Now: clock})
+	for name, isShared := range map[string]bool{"private": false, "shared": true} {
+		_, err := dashboards.Create(t.Context(), by, boards.Dashboard{Name: name, IsShared: isShared, Version: 1})
+		f.try(err)
+	}
 	_, err = f.store.RemoveUser(t.Context(), caller, analyst.Email)
 	f.try(err)
-	left, err := pg.SelectValues[string](t.Context(), f.pool, `SELECT name FROM questions WHERE company_id = $1`, f.scope.Company)
+	left, err := pg.SelectValues[string](t.Context(), f.pool, `
+SELECT name FROM questions WHERE company_id = $1
+UNION ALL SELECT name FROM dashboards WHERE company_id = $1`, f.scope.Company)
 	f.try(err)
-	if !slices.Equal(left, []string{"shared"}) {
+	if !slices.Equal(left, []string{"shared", "shared"}) {
 		t.Errorf("left are %q", left)
 	}
 }

@@ -121,6 +121,7 @@ var removals = []string{
 	`DELETE FROM access_tokens WHERE company_id = $1 AND user_id = $2`,
 	`DELETE FROM access_keys WHERE company_id = $1 AND user_id = $2`,
 	`DELETE FROM questions WHERE company_id = $1 AND owner_id = $2 AND NOT is_shared`,
+	`DELETE FROM dashboards WHERE company_id = $1 AND owner_id = $2 AND NOT is_shared`,
 	`DELETE FROM user_groups WHERE company_id = $1 AND user_id = $2`,
 	`DELETE FROM users WHERE company_id = $1 AND user_id = $2`,
 	`DELETE FROM user_lookup WHERE company_id = $1 AND user_id = $2`,

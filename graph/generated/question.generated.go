@@ -1915,6 +1915,13 @@ func (ec *executionContext) marshalOQuestionConnection2ᚖsimgraphᚋgraphᚋmod
 	return ec._QuestionConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOQuestionDefinition2ᚖsimgraphᚋdomainᚐQuestionDefinition(ctx context.Context, sel ast.SelectionSet, v *domain.QuestionDefinition) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._QuestionDefinition(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOQuestionDefinitionInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐQuestionDefinitionInput(ctx context.Context, v any) (*input.QuestionDefinitionInput, error) {
 	if v == nil {
 		return nil, nil
@@ -1922,6 +1929,60 @@ func (ec *executionContext) unmarshalOQuestionDefinitionInput2ᚖsimgraphᚋgrap
 	res, err := ec.unmarshalInputQuestionDefinitionInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) unmarshalOQuestionSpan2ᚖsimgraphᚋdomainᚐQuestionSpan(ctx context.Context, v any) (*domain.QuestionSpan, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOQuestionSpan2ᚖsimgraphᚋdomainᚐQuestionSpan[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOQuestionSpan2ᚖsimgraphᚋdomainᚐQuestionSpan(ctx context.Context, sel ast.SelectionSet, v *domain.QuestionSpan) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOQuestionSpan2ᚖsimgraphᚋdomainᚐQuestionSpan[*v])
+	return res
+}
+
+var (
+	unmarshalOQuestionSpan2ᚖsimgraphᚋdomainᚐQuestionSpan = map[string]domain.QuestionSpan{
+		"TODAY":        domain.SpanToday,
+		"YESTERDAY":    domain.SpanYesterday,
+		"THIS_WEEK":    domain.SpanThisWeek,
+		"LAST_WEEK":    domain.SpanLastWeek,
+		"LAST_7_DAYS":  domain.SpanLast7Days,
+		"LAST_30_DAYS": domain.SpanLast30Days,
+		"THIS_MONTH":   domain.SpanThisMonth,
+		"LAST_MONTH":   domain.SpanLastMonth,
+		"THIS_QUARTER": domain.SpanThisQuarter,
+		"LAST_QUARTER": domain.SpanLastQuarter,
+		"THIS_YEAR":    domain.SpanThisYear,
+		"LAST_YEAR":    domain.SpanLastYear,
+		"THIS_PERIOD":  domain.SpanThisPeriod,
+		"DAYS":         domain.SpanDays,
+	}
+	marshalOQuestionSpan2ᚖsimgraphᚋdomainᚐQuestionSpan = map[domain.QuestionSpan]string{
+		domain.SpanToday:       "TODAY",
+		domain.SpanYesterday:   "YESTERDAY",
+		domain.SpanThisWeek:    "THIS_WEEK",
+		domain.SpanLastWeek:    "LAST_WEEK",
+		domain.SpanLast7Days:   "LAST_7_DAYS",
+		domain.SpanLast30Days:  "LAST_30_DAYS",
+		domain.SpanThisMonth:   "THIS_MONTH",
+		domain.SpanLastMonth:   "LAST_MONTH",
+		domain.SpanThisQuarter: "THIS_QUARTER",
+		domain.SpanLastQuarter: "LAST_QUARTER",
+		domain.SpanThisYear:    "THIS_YEAR",
+		domain.SpanLastYear:    "LAST_YEAR",
+		domain.SpanThisPeriod:  "THIS_PERIOD",
+		domain.SpanDays:        "DAYS",
+	}
+)
 
 func (ec *executionContext) unmarshalOQuestionSplit2ᚖsimgraphᚋdomainᚐQuestionSplit(ctx context.Context, v any) (*domain.QuestionSplit, error) {
 	if v == nil {

@@ -9,6 +9,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/query"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
@@ -32,6 +33,7 @@ var Generated = []List{
 	{"AlertLogEntry", "AlertLog", "entries of the alert log", domain.AlertLogFields},
 	{"AuditEntry", "Audit", "entries of the audit log", domain.AuditFields},
 	{"Command", "Command", "commands", carrier.Fields},
+	{"Dashboard", "Dashboard", "dashboards", dashboard.Fields},
 	{"Delivery", "Delivery", "deliveries", domain.DeliveryFields},
 	{"FeedElement", "FeedElement", "elements of the feed", domain.FeedElementFields},
 	{"FeedReject", "FeedReject", "reasons of rejected requests", domain.FeedRejectFields},

@@ -40,6 +40,8 @@ const (
 	SourceProfile Type = "source-profile"
 	// Question is a shared question about usage.
 	Question Type = "question"
+	// Dashboard is a shared dashboard.
+	Dashboard Type = "dashboard"
 	// Session is a session that counters reported, with its highest reading, so
 	// that its next report books no more than is above that.
 	Session Type = "session"
@@ -49,7 +51,7 @@ const (
 // Types returns the types in an order in which every line follows those that it
 // names.
 func Types() []Type {
-	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, SourceProfile, Question, Session, Usage}
+	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, SourceProfile, Question, Dashboard, Session, Usage}
 }
 
 // Item is the content of one line, checked by the rules of the domain.
@@ -62,7 +64,7 @@ type Item struct {
 	// *domain.Group, *domain.UserImport, *domain.Subscriber, domain.Membership,
 	// domain.TagImport, domain.AlertSpec, the e-mail address of a recipient as a
 	// string, a domain.Suppression, domain.Firing, *source.Profile,
-	// *domain.Question, *domain.SessionImport or domain.UsageRecord.
+	// *domain.Question, *dashboard.Dashboard, *domain.SessionImport or domain.UsageRecord.
 	Value any
 }
 

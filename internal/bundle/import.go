@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"simgraph/domain"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/source"
 )
 
@@ -23,6 +24,10 @@ type Stores struct {
 		Keep(ctx context.Context, scope domain.Scope, emails []string) ([]domain.Imported, error)
 		// Suppress stops mail to recipients.
 		Suppress(ctx context.Context, scope domain.Scope, suppressions []domain.Suppression) ([]domain.Imported, error)
+	}
+	Dashboards interface {
+		// Keep stores dashboards as shared ones.
+		Keep(ctx context.Context, scope domain.Scope, all []*dashboard.Dashboard) ([]domain.Imported, error)
 	}
 	Profiles interface {
 		// KeepProfiles adds profiles of sources, or versions of those that there are.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"simgraph/domain"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/source"
 )
 
@@ -55,6 +56,9 @@ var keepers = map[Type]keeper{
 	}),
 	Question: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.Question) ([]domain.Imported, error) {
 		return s.Importer.Questions(ctx, scope, v)
+	}),
+	Dashboard: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*dashboard.Dashboard) ([]domain.Imported, error) {
+		return s.Dashboards.Keep(ctx, scope, v)
 	}),
 	Session: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.SessionImport) ([]domain.Imported, error) {
 		return s.Usage.KeepSessions(ctx, scope, v)

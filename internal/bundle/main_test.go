@@ -12,6 +12,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/companies"
+	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/source"
 	"simgraph/db/usage"
@@ -43,6 +44,7 @@ func stores(pool *sqlx.DB) bundle.Stores {
 		Alerts:     db.NewVolumeAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
 		Profiles:   source.New(pool, source.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock}),
+		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
 		Usage:      usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}),
 	}
 }

@@ -90,6 +90,7 @@ var records = map[Type]func() record{
 	AlertLog:      func() record { return new(firingRecord) },
 	SourceProfile: func() record { return new(profileRecord) },
 	Question:      func() record { return new(questionRecord) },
+	Dashboard:     func() record { return new(dashboardRecord) },
 	Session:       func() record { return new(sessionRecord) },
 	Usage:         func() record { return new(usageRecord) },
 }

@@ -29,6 +29,11 @@ const (
 	goodQuestion = `{"type":"question","company":"acme","id":"01900000-0000-7000-8000-000000000001","name":"By group","description":"For the board","folder":"Monthly",` +
 		`"owner":"ops@acme.example","version":1,"measure":"TOTAL","interval":"DAY","split":"GROUP","chart":"STACKED","span":"DAYS","firstDay":"2026-10-01","lastDay":"2026-10-31",` +
 		`"compare":"BEFORE","groupId":12,"tagName":null,"physicalId":null}`
+	goodDashboard = `{"type":"dashboard","company":"acme","id":"01900000-0000-7000-8000-000000000002","name":"Board","description":null,"folder":"Monthly",` +
+		`"owner":"ops@acme.example","span":"DAYS","firstDay":"2026-10-01","lastDay":"2026-10-31","groupId":12,"tagName":null,"physicalId":null,"refreshMinutes":5,"tiles":[` +
+		`{"id":1,"column":0,"row":0,"width":6,"height":4,"questionId":"01900000-0000-7000-8000-000000000001","definition":null},` +
+		`{"id":3,"column":6,"row":0,"width":6,"height":4,"questionId":null,"definition":{"version":1,"measure":"TOTAL","interval":"DAY","split":null,"chart":"LINE","span":"TODAY",` +
+		`"firstDay":null,"lastDay":null,"compare":null,"groupId":null,"tagName":null,"physicalId":null}}]}`
 	goodSession = `{"type":"session","company":"acme","subscriber":"8944","source":"pgw-1","nas":"pgw-london","sessionId":"s-9","generation":1,` +
 		`"physicalId":null,"imsi":"2341","msisdn":"4477","beganAt":"2026-11-01T10:05:00Z","asOf":"2026-11-01T10:20:00Z","reportedAt":"2026-11-01T10:20:01Z",` +
 		`"endedAt":"2026-11-01T10:20:00Z","cause":"User-Request","intervalSeconds":300,"mobileOriginated":1200,"mobileTerminated":88000,"reports":4,"records":3,` +
@@ -53,6 +58,7 @@ var goodLines = []string{
 	`{"type":"alert-log","company":"acme","ruleType":"sim","target":"4477","limitBoundary":"lower","physicalId":"8944","groupId":null,"targetGroupId":null,"periodStart":"2026-11-01T00:00:00Z","periodEnd":"2026-12-01T00:00:00Z","threshold":1000,"usage":1200,"isLate":false,"notificationId":null,"dateCreated":"2026-11-02T00:00:00Z","alert":{"target":"4477","lowerThreshold":1000,"upperThreshold":2000},"former":null}`,
 	goodProfile,
 	goodQuestion,
+	goodDashboard,
 	goodSession,
 	goodUsage,
 }
@@ -225,6 +231,14 @@ var badLines = []struct{ line, old, new, want string }{
 	{goodQuestion, `"STACKED"`, `"PIE"`, `there is no chart "PIE"`},
 	{goodQuestion, `"2026-10-31"`, `"2026-09-31"`, `lastDay must be a day such as 2026-11-01, in the years 1970 to 2199`},
 	{goodQuestion, `"tagName":null`, `"tagName":"fleet"`, `usage is that of a group, of a tag or of a subscriber: name one of them`},
+	{goodDashboard, `"name":"Board",`, ``, `name is missing`},
+	{goodDashboard, `"column":0,`, ``, `tiles.column is missing`},
+	{goodDashboard, `"column":6`, `"column":7`, `width must be 1 to 5, not 6`},
+	{goodDashboard, `"id":3`, `"id":1`, `the tile 1 is there twice`},
+	{goodDashboard, `"questionId":null`, `"questionId":"01900000-0000-7000-8000-000000000001"`, `a tile shows a question that is kept, or has a definition: not both`},
+	{goodDashboard, `"questionId":"01900000-0000-7000-8000-000000000001"`, `"questionId":"1"`, `questionId must be a UUID, not "1"`},
+	{goodDashboard, `"span":"TODAY"`, `"span":"EVER"`, `there is no span "EVER"`},
+	{goodDashboard, `"refreshMinutes":5`, `"refreshMinutes":1441`, `refreshMinutes must be 0 to 1440, not 1441`},
 	{goodProfile, `"name":"carrier",`, ``, `name is missing`},
 	{goodProfile, `"format":"CSV",`, ``, `format is missing`},
 	{goodProfile, `"CSV"`, `"XML"`, `there is no format "XML"`},

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/ascii"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/source"
 )
 
@@ -87,6 +88,8 @@ func identify(item Item) (identity, bool) {
 		id.id = v.Name
 	case *domain.Question:
 		id.id = v.QuestionID
+	case *dashboard.Dashboard:
+		id.id = v.DashboardID
 	case *domain.SessionImport:
 		id.id = v.ID()
 	case string:

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"simgraph/domain"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/source"
 )
 
@@ -66,6 +67,8 @@ func recordOf(item Item) (any, error) {
 		return newProfileRecord(item.Company, v), nil
 	case *domain.Question:
 		return newQuestionRecord(item.Company, v), nil
+	case *dashboard.Dashboard:
+		return newDashboardRecord(item.Company, v), nil
 	case *domain.SessionImport:
 		return newSessionRecord(item.Company, v), nil
 	case domain.UsageRecord:

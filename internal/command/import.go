@@ -18,6 +18,7 @@ import (
 	"simgraph/db/audit"
 	operations "simgraph/db/bulk"
 	"simgraph/db/companies"
+	"simgraph/db/dashboard"
 	sources "simgraph/db/source"
 	"simgraph/domain"
 	"simgraph/domain/ascii"
@@ -161,6 +162,7 @@ func stores(pool *sqlx.DB, log *slog.Logger) bundle.Stores {
 		Alerts:     db.NewVolumeAlerts(pool, time.Now),
 		Recipients: db.NewRecipients(pool, time.Now),
 		Profiles:   newSources(pool),
+		Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now}),
 		Usage:      newUsage(pool, log),
 		Audit:      audit.NewLog(pool),
 	}

@@ -18,6 +18,7 @@ import (
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
 	"simgraph/db/condition"
+	"simgraph/db/dashboard"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/fieldusage"
@@ -179,6 +180,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store
 		VolumeLog:    db.NewVolumeLog(pool),
 		Recipients:   db.NewRecipients(pool, time.Now),
 		Questions:    db.NewQuestions(pool, time.Now),
+		Dashboards:   dashboard.New(pool, dashboard.Options{Now: time.Now}),
 		Webhooks:     webhooks,
 		Live:         v.live,
 		Audit:        audit.NewLog(pool),

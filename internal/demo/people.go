@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"simgraph/domain"
+	"simgraph/domain/dashboard"
 	"simgraph/internal/bundle"
 )
 
@@ -39,6 +40,17 @@ func questions(o Options) iter.Seq[bundle.Item] {
 		items[i] = bundle.Item{Type: bundle.Question, Company: o.Company, Value: &q}
 	}
 	return slices.Values(items)
+}
+
+// dashboards are what the analyst has shared of these questions.
+func dashboards(o Options) iter.Seq[bundle.Item] {
+	tile := func(id, column int, question string) dashboard.Tile {
+		return dashboard.Tile{TileID: id, Place: dashboard.Place{Column: column, Width: 6, Height: 8}, QuestionID: &question}
+	}
+	return slices.Values([]bundle.Item{{Type: bundle.Dashboard, Company: o.Company, Value: &dashboard.Dashboard{
+		DashboardID: "01900000-0000-7000-8000-00000000000c", Name: "Review", Folder: new("Reviews"), Owner: "analyst@" + o.Company + ".example", IsShared: true,
+		Tiles: []dashboard.Tile{tile(1, 0, "01900000-0000-7000-8000-00000000000a"), tile(2, 6, "01900000-0000-7000-8000-00000000000b")},
+	}}})
 }
 
 // Devices of the mix with an alert of their own. The runaway is a van that

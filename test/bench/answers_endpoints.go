@@ -11,6 +11,7 @@ import (
 	keys "simgraph/db/access"
 	"simgraph/db/alert"
 	"simgraph/db/condition"
+	"simgraph/db/dashboard"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/silence"
@@ -31,7 +32,7 @@ func endpoints(pool *sqlx.DB) (http.Handler, error) {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: store, Usage: records, Analytics: usage.NewAnalytics(records), VolumeAlerts: db.NewVolumeAlerts(pool, time.Now), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
-		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, time.Now), Silences: silence.New(pool, time.Now), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, time.Now), Questions: db.NewQuestions(pool, time.Now),
+		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, time.Now), Silences: silence.New(pool, time.Now), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, time.Now), Questions: db.NewQuestions(pool, time.Now), Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now}),
 	}, time.Now)
 	gate, schema := access.NewGate(store, time.Now), graph.Schema()
 	engine := transport.New(schema, transport.Config{

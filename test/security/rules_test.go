@@ -61,6 +61,7 @@ const (
 	conditionID kind = "conditionId"
 	silenceID   kind = "silenceId"
 	questionID  kind = "questionId"
+	dashboardID kind = "dashboardId"
 	// disabledHook is a webhook that is disabled.
 	disabledHook kind = "disabledHook"
 	deliveryID   kind = "deliveryId"
@@ -118,6 +119,8 @@ var leaves = map[string]kind{
 	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
 	"questionId": questionID, "measure": harmless, "split": harmless, "chart": harmless, "span": harmless, "firstDay": harmless, "lastDay": harmless,
 	"compare": harmless, "isShared": harmless, "folder": harmless, "owner": harmless, "CreateQuestionInput.name": harmless, "EditQuestionInput.name": harmless, "QuestionDefinitionInput.tagName": harmless,
+	"dashboardId": dashboardID, "CreateDashboardInput.name": harmless, "EditDashboardInput.name": harmless, "DashboardCommonInput.tagName": harmless, "expectedVersion": harmless, "refreshMinutes": harmless,
+	"tileId": harmless, "column": harmless, "row": harmless, "width": harmless, "height": harmless, // of a dashboard that is named
 	"webhookId": webhookID, "EnableWebhookInput.webhookId": disabledHook, "deliveryId": deliveryID, "alertIds": alertID, "groupIds": groupID, "tagNames": harmless,
 	"CreateWebhookInput.name": harmless, "CreateAlertInput.name": harmless, "EditAlertInput.name": harmless, "CreateConditionAlertInput.name": harmless, "EditConditionAlertInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
 	"format": harmless, "eventTypes": harmless, "state": harmless,
@@ -145,7 +148,7 @@ var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInput.imsi": true, "EditGroupInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
-	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
+	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "DashboardKey.dashboardId": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
 	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "UpstreamKey.upstreamId": true, "EditUpstreamInput.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true,
 	"AuditEntryKey.sequence": true, "SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
 
@@ -230,8 +233,9 @@ var attributes = map[string]func(part, values) any{
 	"sourceName": func(_ part, v values) any { return v[senderName] }, "msisdn": func(p part, _ values) any { return p.subscriberID(1) },
 	"upstreamId": func(_ part, v values) any { return v[upstreamID] }, "UpstreamFilter.name": func(p part, _ values) any { return p.sender() },
 	"UpstreamFilter.sourceName": func(p part, _ values) any { return p.sender() + "-usage" }, "baseUrl": nil, "lastSyncedAt": nil, "lastSweptAt": nil, "failedAt": nil,
-	"questionId": func(_ part, v values) any { return v[questionID] }, "QuestionFilter.name": func(p part, _ values) any { return p.mark + "-question" },
-	"folder": func(p part, _ values) any { return p.mark + "-folder" }, "owner": nil, "isShared": nil,
+	"questionId": func(_ part, v values) any { return v[questionID] }, "dashboardId": func(_ part, v values) any { return v[dashboardID] }, "DashboardFilter.name": func(p part, _ values) any { return p.mark + "-dashboard" },
+	"QuestionFilter.name": func(p part, _ values) any { return p.mark + "-question" },
+	"folder":              func(p part, _ values) any { return p.mark + "-folder" }, "owner": nil, "isShared": nil,
 	"purpose": nil, "isDocumentsOnly": nil, "rotatedFrom": nil, "createdAt": nil, "createdBy": nil, "expiresAt": nil, "revokedAt": nil, "lastUsedAt": nil, "isDisabled": nil,
 	"requestedAt": nil, "changedAt": nil, "completeUntil": nil, "lagSeconds": nil, "reason": nil, "requests": nil, "firstAt": nil, "lastAt": nil,
 	"isTariffHidden": nil, "isDryRun": nil, "errorPolicy": nil, "undoOf": nil, "changed": nil, "failed": nil, "startedAt": nil,
@@ -278,7 +282,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
 		operationID: noOperation, activeOperation: noOperation, doneOperation: noOperation,
 		alertID: 990_001, conditionID: 990_006, "noticeId": 990_007, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
-		webhookID: 990_005, silenceID: 990_008, questionID: "00000000-0000-7000-8000-000000000004", disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
+		webhookID: 990_005, silenceID: 990_008, questionID: "00000000-0000-7000-8000-000000000004", dashboardID: "00000000-0000-7000-8000-000000000005", disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
 		"mailId": "00000000-0000-7000-8000-000000000002", "notified": "1:00000000-0000-7000-8000-000000000003:1",
 		upstreamID: 990_009, pausedUpstream: 990_009,
 		commandID: "00000000-0000-7000-8000-000000000001", providerURL: p.provider(),
@@ -288,7 +292,7 @@ func (w *world) victim(t *testing.T, p part) values {
 	}
 	for node, id := range map[string]any{
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "VolumeAlert": v[alertID],
-		"MailDelivery": v["mailId"], "AlertDelivery": v["notified"], "Silence": v[silenceID], "Question": v[questionID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
+		"MailDelivery": v["mailId"], "AlertDelivery": v["notified"], "Silence": v[silenceID], "Question": v[questionID], "Dashboard": v[dashboardID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
 		"VolumeLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],
@@ -412,6 +416,11 @@ WHERE c.company_id = $1 AND s.physical_id = $2 ORDER BY c.sequence DESC LIMIT 1`
 		t.Fatal(err)
 	}
 	v[questionID] = question
+	var dashboard string
+	if err := w.pool.GetContext(t.Context(), &dashboard, `SELECT dashboard_id::text FROM dashboards WHERE company_id = $1 AND name = $2`, company, p.mark+"-dashboard"); err != nil {
+		t.Fatal(err)
+	}
+	v[dashboardID] = dashboard
 	for wanted, statement := range map[kind]string{
 		"mailId": `SELECT mail_id::text FROM mails WHERE company_id = $1 AND email = $2 LIMIT 1`,
 		"notified": `SELECT concat_ws(':', l.entry_id, l.notification_id, d.recipient_id)
@@ -502,6 +511,8 @@ func (w *world) fresh(t *testing.T) values {
 	v[silenceID] = int(silenced.SilenceID)
 	w.pool.MustExecContext(t.Context(), "DELETE FROM questions WHERE company_id = $1 AND name IN ('unused', 'text', 'new')", scope.Company)
 	v[questionID] = w.question(t, own, "unused")
+	w.pool.MustExecContext(t.Context(), "DELETE FROM dashboards WHERE company_id = $1 AND name IN ('unused', 'text', 'new')", scope.Company)
+	v[dashboardID] = w.dashboard(t, own, "unused")
 	v[alertID], v[recipientID], v[accessKeyID] = int(alert.AlertID), int(recipient.RecipientID), key.AccessKeyID
 	v[newEmail] = unusedEmail()
 	group, err := w.ports.Inventory.CreateGroup(t.Context(), scope, domain.Group{Name: "unused"})

@@ -28,6 +28,7 @@ import (
 	queue "simgraph/db/carrier"
 	"simgraph/db/companies"
 	"simgraph/db/condition"
+	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/delivery"
 	documents "simgraph/db/document"
@@ -45,6 +46,7 @@ import (
 	rules "simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	conditions "simgraph/domain/condition"
+	boards "simgraph/domain/dashboard"
 	trusted "simgraph/domain/document"
 	silences "simgraph/domain/silence"
 	"simgraph/domain/source"
@@ -119,7 +121,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), VolumeAlerts: db.NewVolumeAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
-		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Live: w.live, Audit: audit.NewLog(pool),
+		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Accounts: w.sessions, Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
@@ -146,7 +148,8 @@ func (w *world) load(t *testing.T) {
 		w.pool.MustExecContext(t.Context(), "SELECT setval(pg_get_serial_sequence($1, $2), $3, false)", table, name, start)
 	}
 	stores := bundle.Stores{
-		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage,
+		Dashboards: dashboard.New(w.pool, dashboard.Options{Now: clock}),
+		Importer:   db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage,
 		Alerts: db.NewVolumeAlerts(w.pool, clock), Recipients: db.NewRecipients(w.pool, clock),
 	}
 	counts, err := stores.Import(t.Context(), bundle.NewReader(strings.NewReader(companyLines())), bundle.Options{
@@ -164,6 +167,7 @@ func (w *world) load(t *testing.T) {
 		w.notice(t, p)
 		w.silence(t, p)
 		w.question(t, p, p.mark+"-question")
+		w.dashboard(t, p, p.mark+"-dashboard")
 		w.command(t, p)
 		w.source(t, p, p.sender(), p.profile())
 		w.upstream(t, p, p.sender())
@@ -234,6 +238,21 @@ func (w *world) question(t *testing.T, p part, name string) string {
 		t.Fatal(err)
 	}
 	return created.QuestionID
+}
+
+// dashboard adds a dashboard about the part's group that the company shares, and returns its id.
+func (w *world) dashboard(t *testing.T, p part, name string) string {
+	t.Helper()
+	created, err := w.ports.Dashboards.Create(t.Context(), domain.Whole(w.company(t, p.company)), boards.Dashboard{
+		Name: name, Description: new(p.mark + "-board"), Folder: new(p.mark + "-folder"), IsShared: true, Version: 1, Common: boards.Common{GroupID: new(int64(p.group))},
+		Tiles: []boards.Tile{{TileID: 1, Place: boards.Place{Width: 6, Height: 4}, Definition: &domain.QuestionDefinition{
+			Version: domain.QuestionVersion, Measure: domain.MeasureTotal, Interval: domain.Daily, Chart: domain.ChartLine, Span: domain.SpanThisMonth, GroupID: new(int64(p.group)),
+		}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created.DashboardID
 }
 
 // source adds a source of the part with a profile of its own and a reject, which the profile

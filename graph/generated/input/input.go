@@ -153,6 +153,24 @@ type CreateConditionAlertInput struct {
 	Description graphql.Omittable[*string] `json:"description,omitempty"`
 }
 
+// Which dashboard to keep.
+type CreateDashboardInput struct {
+	// Its name, 1 to 256 characters.
+	Name string `json:"name"`
+	// What it is for, at most 2,000 characters.
+	Description graphql.Omittable[*string] `json:"description,omitempty"`
+	// The folder that it stands in, at most 256 characters.
+	Folder graphql.Omittable[*string] `json:"folder,omitempty"`
+	// Whether everybody of the company sees it.
+	IsShared bool `json:"isShared"`
+	// What takes the place of the span and the subject of every tile.
+	Common graphql.Omittable[*DashboardCommonInput] `json:"common,omitempty"`
+	// How often the page reads it again, in minutes, up to 1,440; 0 is never.
+	RefreshMinutes int32 `json:"refreshMinutes"`
+	// The tiles, at most 24.
+	Tiles []*DashboardTileInput `json:"tiles"`
+}
+
 // A new group.
 type CreateGroupInput struct {
 	// The identifier of the group, which no other has; the one after the highest when missing.
@@ -311,6 +329,48 @@ type CreateWebhookInput struct {
 	Scope *WebhookScopeInput `json:"scope"`
 }
 
+// What is to take the place of the span and the subject of every tile. What is missing does not.
+type DashboardCommonInput struct {
+	// The span.
+	Span graphql.Omittable[*domain.QuestionSpan] `json:"span,omitempty"`
+	// The first day of the span DAYS, such as 2026-11-01.
+	FirstDay graphql.Omittable[*string] `json:"firstDay,omitempty"`
+	// The last day of the span DAYS, at most 4,000 days in all.
+	LastDay graphql.Omittable[*string] `json:"lastDay,omitempty"`
+	// The group that all tiles are about. At most one of groupId, tagName and physicalId is said.
+	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+	// The tag that all tiles are about.
+	TagName graphql.Omittable[*string] `json:"tagName,omitempty"`
+	// The subscriber that all tiles are about: ICCID, device EUI or IMEI.
+	PhysicalID graphql.Omittable[*string] `json:"physicalId,omitempty"`
+}
+
+// Names a dashboard.
+type DashboardKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier of the dashboard.
+	DashboardID graphql.Omittable[*string] `json:"dashboardId,omitempty"`
+}
+
+// A tile: where it stands, and the question that it shows. One of questionId and definition is said; a tile that is there may say neither, and goes on to show what it does.
+type DashboardTileInput struct {
+	// Which tile of the dashboard; missing for a new one.
+	TileID graphql.Omittable[*int32] `json:"tileId,omitempty"`
+	// The first of the 12 columns that it covers, from 0.
+	Column int32 `json:"column"`
+	// The first row of the grid that it covers, 0 to 1,000.
+	Row int32 `json:"row"`
+	// How many columns it covers; it ends within the 12.
+	Width int32 `json:"width"`
+	// How many rows it covers, 1 to 24.
+	Height int32 `json:"height"`
+	// The question that is kept.
+	QuestionID graphql.Omittable[*string] `json:"questionId,omitempty"`
+	// A question of the tile's own.
+	Definition graphql.Omittable[*QuestionDefinitionInput] `json:"definition,omitempty"`
+}
+
 // Which alert to delete.
 type DeleteAlertInput struct {
 	// The identifier of the alert.
@@ -327,6 +387,12 @@ type DeleteCommandProviderInput struct {
 type DeleteConditionAlertInput struct {
 	// The identifier of the alert.
 	AlertID int32 `json:"alertId"`
+}
+
+// Which dashboard to delete.
+type DeleteDashboardInput struct {
+	// The identifier of the dashboard.
+	DashboardID string `json:"dashboardId"`
 }
 
 // Which group to delete.
@@ -433,6 +499,28 @@ type EditConditionAlertInput struct {
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
 	// What it is for, 1 to 1,000 characters; null for nothing.
 	Description graphql.Omittable[*string] `json:"description,omitempty"`
+}
+
+// Which dashboard to edit, and how.
+type EditDashboardInput struct {
+	// The identifier of the dashboard.
+	DashboardID string `json:"dashboardId"`
+	// The version that is to be changed. Where somebody else has changed the dashboard since, the edit is refused. When missing, any version is changed.
+	ExpectedVersion graphql.Omittable[*int32] `json:"expectedVersion,omitempty"`
+	// Its name, 1 to 256 characters.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+	// What it is for, at most 2,000 characters; empty takes it away.
+	Description graphql.Omittable[*string] `json:"description,omitempty"`
+	// The folder that it stands in, at most 256 characters; empty takes it out of one.
+	Folder graphql.Omittable[*string] `json:"folder,omitempty"`
+	// Whether everybody of the company sees it. Only its owner makes it private.
+	IsShared graphql.Omittable[*bool] `json:"isShared,omitempty"`
+	// What takes the place of the span and the subject of every tile; replaced as a whole.
+	Common graphql.Omittable[*DashboardCommonInput] `json:"common,omitempty"`
+	// How often the page reads it again, in minutes, up to 1,440; 0 is never.
+	RefreshMinutes graphql.Omittable[*int32] `json:"refreshMinutes,omitempty"`
+	// The tiles, at most 24; replaced as a whole.
+	Tiles graphql.Omittable[[]*DashboardTileInput] `json:"tiles,omitempty"`
 }
 
 // Which group to edit, and what changes. Fields that are left out stay as they are.
@@ -1505,6 +1593,79 @@ func (e *CommandOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e CommandOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What dashboards can be ordered by.
+type DashboardOrderField string
+
+const (
+	// The identifier of the dashboard: a UUID.
+	DashboardOrderFieldDashboardID DashboardOrderField = "DASHBOARD_ID"
+	// Its name.
+	DashboardOrderFieldName DashboardOrderField = "NAME"
+	// The folder that it stands in; null for none.
+	DashboardOrderFieldFolder DashboardOrderField = "FOLDER"
+	// The e-mail address of the user who made it.
+	DashboardOrderFieldOwner DashboardOrderField = "OWNER"
+	// Whether everybody of the company sees it; else its owner alone does.
+	DashboardOrderFieldIsShared DashboardOrderField = "IS_SHARED"
+	// When it was made.
+	DashboardOrderFieldCreatedAt DashboardOrderField = "CREATED_AT"
+	// When it was last changed. The audit log has all changes.
+	DashboardOrderFieldChangedAt DashboardOrderField = "CHANGED_AT"
+)
+
+var AllDashboardOrderField = []DashboardOrderField{
+	DashboardOrderFieldDashboardID,
+	DashboardOrderFieldName,
+	DashboardOrderFieldFolder,
+	DashboardOrderFieldOwner,
+	DashboardOrderFieldIsShared,
+	DashboardOrderFieldCreatedAt,
+	DashboardOrderFieldChangedAt,
+}
+
+func (e DashboardOrderField) IsValid() bool {
+	switch e {
+	case DashboardOrderFieldDashboardID, DashboardOrderFieldName, DashboardOrderFieldFolder, DashboardOrderFieldOwner, DashboardOrderFieldIsShared, DashboardOrderFieldCreatedAt, DashboardOrderFieldChangedAt:
+		return true
+	}
+	return false
+}
+
+func (e DashboardOrderField) String() string {
+	return string(e)
+}
+
+func (e *DashboardOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = DashboardOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid DashboardOrderField", str)
+	}
+	return nil
+}
+
+func (e DashboardOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *DashboardOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e DashboardOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil
