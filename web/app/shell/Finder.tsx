@@ -39,9 +39,12 @@ export function Finder() {
   );
 }
 
-const questions = graphql('query QuestionsLike($text: String!) { company { questions(first: 5, filter: { name: { like: $text } }) { nodes { questionId name folder } } } }');
+const questions = graphql(`query QuestionsLike($text: String!) { company {
+  questions(first: 5, filter: { name: { like: $text } }) { nodes { questionId name folder } }
+  dashboards(first: 5, filter: { name: { like: $text } }) { nodes { dashboardId name folder } }
+} }`);
 
-/** The places, the kept questions and the subscribers that fit the text. */
+/** The places, the kept dashboards and questions, and the subscribers that fit the text. */
 function useEverything(text: string): Found {
   const { found, problem } = useSubscribers(text);
   const may = useMay('VIEW_STATISTICS_OVERVIEW');
@@ -50,7 +53,10 @@ function useEverything(text: string): Found {
   const kept = (data?.company?.questions?.nodes ?? []).map(({ questionId, name, folder }): Choice => ({
     key: questionId, href: `/${to('usage', { question: questionId })}`, name, note: folder ? `Question in ${folder}` : 'Question',
   }));
-  return { found: found && [...placesLike(text), ...kept, ...found], problem };
+  const boards = (data?.company?.dashboards?.nodes ?? []).map(({ dashboardId, name, folder }): Choice => ({
+    key: dashboardId, href: `/${to('dashboard', {}, dashboardId)}`, name, note: folder ? `Dashboard in ${folder}` : 'Dashboard',
+  }));
+  return { found: found && [...placesLike(text), ...boards, ...kept, ...found], problem };
 }
 
 const placesLike = (text: string): Choice[] =>

@@ -13,6 +13,7 @@ export const placeGroups: { name: string; places: Place[] }[] = [
       { name: 'Groups', href: '/#/groups' },
       { name: 'Tags', href: '/#/tags' },
       { name: 'Usage', href: '/#/usage' },
+      { name: 'Dashboards', href: '/#/dashboards' },
     ],
   },
   {

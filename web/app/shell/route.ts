@@ -26,6 +26,8 @@ const places = {
   newOperation: 'operations/new',
   operation: 'operations/:',
   usage: 'usage',
+  dashboards: 'dashboards',
+  dashboard: 'dashboards/:',
   audit: 'audit',
   sources: 'sources',
   connect: 'sources/connect',

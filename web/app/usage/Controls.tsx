@@ -39,7 +39,7 @@ export function Controls({ of: d, values, change }: Props) {
 }
 
 /** The days that From … to … begins with. */
-function lastWeekOf(): Partial<Definition> {
+export function lastWeekOf(): Partial<Definition> {
   const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
   return { firstDay: day(7), lastDay: day(1) };
 }
@@ -52,7 +52,7 @@ interface ChoiceProps<K extends string> {
   set: (key: K) => void;
 }
 
-function Choice<K extends string, N extends string | undefined = undefined>({ name, words, value, none, set }: Omit<ChoiceProps<K>, 'set' | 'none'> & { none?: N; set: (key: N extends string ? K | null : K) => void }) {
+export function Choice<K extends string, N extends string | undefined = undefined>({ name, words, value, none, set }: Omit<ChoiceProps<K>, 'set' | 'none'> & { none?: N; set: (key: N extends string ? K | null : K) => void }) {
   return (
     <label className="control">
       <span>{name}</span>
@@ -64,24 +64,26 @@ function Choice<K extends string, N extends string | undefined = undefined>({ na
   );
 }
 
-const company = { groupId: null, tagName: null, physicalId: null };
+type Whose = Pick<Definition, 'groupId' | 'tagName' | 'physicalId'>;
+
+const company: Whose = { groupId: null, tagName: null, physicalId: null };
 const kinds: [string, string][] = [['groupId', 'Group'], ['tagName', 'Tag'], ['physicalId', 'Subscriber']];
 
 /** Whose usage it is: the company's without a chip. */
-function Subject({ of: d, values, set }: { of: Definition; values: Values; set: (part: Partial<Definition>) => void }) {
+export function Subject({ of: d, values, none = 'all that you see', set }: { of: Whose; values: Values; none?: string; set: (part: Whose) => void }) {
   const text = d.groupId !== null ? `Group is ${values.groups.get(String(d.groupId)) ?? d.groupId}` : d.tagName !== null ? `Tag is ${d.tagName}` : d.physicalId !== null ? `Subscriber is ${d.physicalId}` : null;
-  if (!useMay('VIEW_SUBSCRIBER')) return <span className="chip">{text ?? 'all that you see'}</span>;
+  if (!useMay('VIEW_SUBSCRIBER')) return <span className="chip">{text ?? none}</span>;
   return text ? (
     <span className="chip">
       <Popover button={text} label="Change whose usage it is" className="bare">{(close) => <SubjectForm of={d} values={values} done={(next) => { close(); set(next); }} />}</Popover>
       <button type="button" aria-label={`Remove the filter ${text}`} onClick={() => set(company)}><Close /></button>
     </span>
   ) : (
-    <Popover button="all that you see" label="Choose whose usage it is" className="add">{(close) => <SubjectForm of={d} values={values} done={(next) => { close(); set(next); }} />}</Popover>
+    <Popover button={none} label="Choose whose usage it is" className="add">{(close) => <SubjectForm of={d} values={values} done={(next) => { close(); set(next); }} />}</Popover>
   );
 }
 
-function SubjectForm({ of: d, values, done }: { of: Definition; values: Values; done: (part: Partial<Definition>) => void }) {
+function SubjectForm({ of: d, values, done }: { of: Whose; values: Values; done: (part: Whose) => void }) {
   const id = useId();
   const [kind, setKind] = useState(d.physicalId !== null ? 'physicalId' : d.tagName !== null ? 'tagName' : 'groupId');
   const [value, setValue] = useState(String(d.groupId ?? d.tagName ?? d.physicalId ?? ''));

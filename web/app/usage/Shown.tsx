@@ -19,6 +19,8 @@ interface Props {
   label: string;
   timeZone: string;
   marks: Mark[];
+  /** How high a chart is, in pixels. */
+  height?: number;
 }
 
 /** How many rows a table shows. */
@@ -77,13 +79,13 @@ function Chart(props: ChartProps) {
   );
 }
 
-function OverTime({ of: d, asked, result, label, timeZone, marks }: ChartProps) {
+function OverTime({ of: d, asked, result, label, timeZone, marks, height = 300 }: ChartProps) {
   const { times, series } = useMemo(() => ({ times: result.times.map((at) => at / 1000), series: seriesOf(d, result) }), [d, result]);
   const pick = (i: number) => {
     const href = stepAt(d, asked, result, i, timeZone);
     if (href) go(href);
   };
-  return <Plot label={`${label}. The numbers are in the table below.`} times={times} series={series} bytes={d.measure !== 'SESSIONS'} timeZone={timeZone} height={300} marks={marks} onPick={pick} />;
+  return <Plot label={`${label}. The numbers are in the table below.`} times={times} series={series} bytes={d.measure !== 'SESSIONS'} timeZone={timeZone} height={height} marks={marks} onPick={pick} />;
 }
 
 /** The address of the question about a step of the answer. */

@@ -1,12 +1,15 @@
 import { useMemo, useState } from 'react';
 import { csvOf, download, fileName } from '../chart/download';
+import { AddToDashboard } from '../dashboards/Forms';
 import { linkTo } from '../explore/share';
 import { textOf } from '../graph/release';
+import { momentInZone } from '../format/time';
 import { useAsk, useDo } from '../graph/use';
 import { Empty, Failure, Panel, Waiting } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay, useViewer } from '../shell/viewer';
 import { useValues } from '../subscribers/FilterBar';
+import { Printed } from '../ui/Printed';
 import { type Answer, operationOf, resultOf } from './ask';
 import { Controls } from './Controls';
 import { Happened, marksOf, useHappened } from './Happened';
@@ -58,7 +61,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
   const values = useValues();
   const questions = useAsk(list);
   const [open, setOpen] = useState(() => !matchMedia(narrow).matches);
-  const [saving, setSaving] = useState<'save' | 'new' | null>(null);
+  const [saving, setSaving] = useState<'save' | 'new' | 'dashboard' | null>(null);
   const fault = faultOf(d);
   const words = inWords(d, values.groups.get(String(d.groupId)));
   // Equal questions within an hour are equal requests.
@@ -88,6 +91,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
         </div>
         <div className="row">
           {kept && <History of={kept} />}
+          <button type="button" disabled={fault !== null} onClick={() => setSaving('dashboard')}>Add to dashboard</button>
           {kept?.isEditable && <button type="button" onClick={() => setSaving('save')}>Save</button>}
           <button type="button" className={kept ? undefined : 'primary'} onClick={() => setSaving('new')}>{kept ? 'Save as' : 'Save'}</button>
         </div>
@@ -96,6 +100,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
         <summary>Change the question</summary>
         <Controls of={d} values={values} change={change} />
       </details>
+      <Printed about={span ? `${momentInZone(span.from, timeZone)} to ${momentInZone(span.to, timeZone)}` : undefined} />
       <Panel id="answer" title="Answer" aside={(
         <div className="row">
           <button type="button" className="quiet" disabled={!operation || edit.busy} onClick={() => void edit.run()}>Open in the editor</button>
@@ -114,7 +119,8 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
       </Panel>
       {questions.problem && <Failure problem={questions.problem} retry={questions.reload} />}
       <Questions of={all} groups={values.groups} current={kept?.questionId ?? null} />
-      {saving && <SaveForm of={saving === 'save' ? kept : null} definition={d} folders={folders} close={() => setSaving(null)} />}
+      {saving === 'dashboard' && <AddToDashboard question={kept && !isChanged ? kept : null} definition={d} close={() => setSaving(null)} />}
+      {(saving === 'save' || saving === 'new') && <SaveForm of={saving === 'save' ? kept : null} definition={d} folders={folders} close={() => setSaving(null)} />}
     </div>
   );
 }
