@@ -38,7 +38,7 @@ func (e AlertEvaluator) UsageBooked(ctx context.Context, tx *sqlx.Tx, company *d
 			return err
 		}
 	}
-	if err := run.notify(ctx); err != nil || !run.followed {
+	if _, err := run.notify(ctx); err != nil || !run.followed {
 		return err
 	}
 	return announce.Usage(ctx, tx, company.CompanyID, subscribers)
@@ -228,7 +228,8 @@ func (f *firing) standing(ctx context.Context, sql string, of any) error {
 	if err := f.log(ctx, true, sql, starts, ends, of); err != nil {
 		return err
 	}
-	return f.notify(ctx)
+	_, err := f.notify(ctx)
+	return err
 }
 
 // openPeriods are the current billing period and the next, which the usage of
@@ -279,7 +280,8 @@ CROSS JOIN LATERAL (
     AND (r.alert_ids = '{}' OR l.alert_id = 0 OR l.alert_id = ANY(r.alert_ids))
     AND (r.group_ids = '{}' OR r.group_ids && ARRAY[l.group_id, l.target_group_id, s.group_id])
 ) c
-WHERE r.company_id = $1 AND (NOT ` + isChoosing + ` OR c.entries IS NOT NULL)`
+WHERE r.company_id = $1 AND (NOT ` + isChoosing + ` OR c.entries IS NOT NULL)
+RETURNING recipient_id, suppressed`
 	isChoosing = `(r.alert_ids <> '{}' OR r.group_ids <> '{}')`
 )
 
@@ -290,7 +292,7 @@ func NotifyConditions(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, queueConditionEntries, company, notification, at, left); err != nil {
+	if _, err := pg.Affected(ctx, tx, queueConditionEntries, company, notification, at, left); err != nil {
 		return err
 	}
 	if err := webhook.ConditionsLogged(ctx, tx, company, notification, at); err != nil {
@@ -306,23 +308,44 @@ func silenceConditionEntries(ctx context.Context, tx *sqlx.Tx, company domain.Co
 	return silence.ConditionEntries(ctx, tx, company, notification, at)
 }
 
+// Notified is what a notification came to.
+type Notified struct {
+	// Alerts are the entries of the log, those that are silenced too.
+	Alerts int
+	// Recipients get a mail about it.
+	Recipients []int64
+	// Messages go to webhooks.
+	Messages int
+}
+
 // notify queues the mail to every recipient and the messages to webhooks, and
 // notifies subscriptions.
-func (f *firing) notify(ctx context.Context) error {
+func (f *firing) notify(ctx context.Context) (n Notified, err error) {
 	if f.fired == 0 {
-		return nil
+		return n, nil
 	}
+	n.Alerts = f.fired
 	left, err := silence.Alerts(ctx, f.tx, f.company.CompanyID, f.notification, f.at)
 	if err != nil {
-		return err
+		return n, err
 	}
-	if _, err := f.tx.ExecContext(ctx, queueDeliveries, f.company.CompanyID, f.notification, f.at, left); err != nil {
-		return err
+	type delivery struct {
+		RecipientID int64
+		Suppressed  bool
 	}
-	if err := webhook.AlertsFired(ctx, f.tx, f.company.CompanyID, f.notification, f.at); err != nil {
-		return err
+	queued, err := pg.SelectAll[delivery](ctx, f.tx, queueDeliveries, f.company.CompanyID, f.notification, f.at, left)
+	if err != nil {
+		return n, err
 	}
-	return announce.Alerts(ctx, f.tx, f.company.CompanyID, f.notification)
+	for _, d := range queued {
+		if !d.Suppressed {
+			n.Recipients = append(n.Recipients, d.RecipientID)
+		}
+	}
+	if n.Messages, err = webhook.AlertsFired(ctx, f.tx, f.company.CompanyID, f.notification, f.at); err != nil {
+		return n, err
+	}
+	return n, announce.Alerts(ctx, f.tx, f.company.CompanyID, f.notification)
 }
 
 // logMoved logs what fireMoved fires, and leaves the notification to NotifyFired.
@@ -344,10 +367,10 @@ const firedBy = `SELECT count(*) FROM alert_log WHERE company_id = $1 AND notifi
 
 // NotifyFired queues the mail about the alerts that fired under the notification, if
 // any, and announces them. Call it once for each notification.
-func NotifyFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
+func NotifyFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) (Notified, error) {
 	fired, err := pg.Count(ctx, tx, firedBy, company, notification)
 	if err != nil {
-		return err
+		return Notified{}, err
 	}
 	f := &firing{tx: tx, company: &domain.Company{CompanyID: company}, at: pg.Moment(at), notification: notification, fired: fired}
 	return f.notify(ctx)

@@ -105,8 +105,9 @@ type (
 	subscriberResolver  struct{ *Graph }
 	sessionResolver     struct{ *Graph }
 
-	operationResolver       struct{ *Graph }
-	operationResultResolver struct{ *Graph }
+	operationResolver        struct{ *Graph }
+	operationEffectsResolver struct{ *Graph }
+	operationResultResolver  struct{ *Graph }
 
 	feedElementResolver  struct{ *Graph }
 	feedRejectResolver   struct{ *Graph }
@@ -189,6 +190,11 @@ func (g *Graph) Session() generated.SessionResolver { return sessionResolver{g} 
 
 // Operation answers the fields of an operation.
 func (g *Graph) Operation() generated.OperationResolver { return operationResolver{g} }
+
+// OperationEffects answers the fields of what an operation sets off.
+func (g *Graph) OperationEffects() generated.OperationEffectsResolver {
+	return operationEffectsResolver{g}
+}
 
 // OperationResult answers the fields of a row of an operation.
 func (g *Graph) OperationResult() generated.OperationResultResolver {

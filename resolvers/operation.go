@@ -7,6 +7,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/silence"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
@@ -44,7 +45,7 @@ func (m mutationResolver) StartSubscriberChange(ctx context.Context, in input.St
 }
 
 func (g *Graph) operationStart(ctx context.Context, in input.StartSubscriberChangeInput) (start bulk.Start, err error) {
-	start = bulk.Start{ErrorPolicy: in.ErrorPolicy, ValidateOnly: in.ValidateOnly, Expect: wide[int](in.Expect.Value())}
+	start = bulk.Start{ErrorPolicy: in.ErrorPolicy, ValidateOnly: in.ValidateOnly, Expect: wide[int](in.Expect.Value()), Silence: in.Silence}
 	if digest := in.Digest.Value(); digest != nil {
 		start.Digest = *digest
 	}
@@ -169,6 +170,27 @@ func (s subscriptionResolver) OperationChanged(ctx context.Context, operationID 
 
 func (o operationResolver) ID(_ context.Context, of *bulk.Operation) (string, error) {
 	return globalID("Operation", of.OperationID), nil
+}
+
+func (o operationResolver) Silence(ctx context.Context, of *bulk.Operation) (*silence.Silence, error) {
+	return silenceOfOperation.of(ctx, of)
+}
+
+func (e operationEffectsResolver) Recipients(ctx context.Context, of *bulk.Effects) (*int32, error) {
+	return ofWholeCompany(ctx, of.Recipients)
+}
+
+func (e operationEffectsResolver) WebhookMessages(ctx context.Context, of *bulk.Effects) (*int32, error) {
+	return ofWholeCompany(ctx, of.Messages)
+}
+
+// ofWholeCompany is a number that users of groups do not see.
+func ofWholeCompany(ctx context.Context, number int) (*int32, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil || scope.Restricted() {
+		return nil, err
+	}
+	return new(int32(number)), nil
 }
 
 func (o operationResolver) Results(ctx context.Context, of *bulk.Operation, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.OperationResultConnection, error) {

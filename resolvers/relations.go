@@ -93,6 +93,8 @@ var (
 		func(e *domain.VolumeLogEntry) (int64, bool) { return optional(e.TargetGroupID) })
 	silenceOfEntry = relate(field{"VolumeLogEntry", "silence", rides, ""}, silencesByID,
 		func(e *domain.VolumeLogEntry) (int64, bool) { return optional(e.SilenceID) })
+	silenceOfOperation = relate(field{"Operation", "silence", rides, ""}, silencesByID,
+		func(o *bulk.Operation) (int64, bool) { return optional(o.SilenceID) })
 	deliveriesOfEntry = relate(field{"VolumeLogEntry", "deliveries", apart, ""}, deliveries, (*domain.VolumeLogEntry).Notified)
 
 	subscriberOfCondition = relate(field{"ConditionAlert", "subscriber", rides, ""}, subscribersByKey,

@@ -28,7 +28,7 @@ var notRelations = strings.Fields(`
 	Company.country Session.id Session.visitedNetwork Session.cell RadioCell.network Session.otherSources FeedElement.packets FeedElement.id FeedReject.id UsageSource.id WaitingUsage.id VisitedNetwork.country VolumeLogEntry.id VolumeLogEntry.period VolumeLogEntry.isNotified Recipient.id Recipient.alertIds Recipient.groupIds Usage.period Usage.previous Usage.comparison UsageSeries.points
 	UsageRecorded.subscriber AuditEntry.changes ConditionAlert.id ConditionAlert.company ConditionAlert.silentHours ConditionAlert.sourceSilentMinutes ConditionAlert.sessionsPerHour ConditionAlert.forecastBytes ConditionAlert.changesOf
 	ConditionLogEntry.id ConditionLogEntry.alertId ConditionLogEntry.trait ConditionExplanation.entry ConditionPreview.days ConditionPreview.firings Silence.id Question.id Question.isEditable Question.definition Dashboard.id Dashboard.isEditable Dashboard.common Dashboard.tiles DashboardTile.definition MailDelivery.id AlertDelivery.id Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Silence.weekly Silence.isActive Silence.isEnded Silence.occurrences Webhook.id Webhook.eventTypes Webhook.alertIds Webhook.groupIds Webhook.tagNames WebhookDelivery.id WebhookDelivery.payload WebhookDelivery.lastAnswer
-	Operation.id OperationResult.id OperationResult.changes Command.id
+	Operation.id Operation.effects OperationEffects.recipients OperationEffects.webhookMessages OperationResult.id OperationResult.changes Command.id
 	Source.id Source.counts SourceReject.id SourceProfile.fields SourceProfile.dateFormats PreviewedRecord.record
 	Upstream.id Upstream.counts Upstream.progress Upstream.refusals Upstream.removals Upstream.writes UpstreamWrites.refusals`)
 

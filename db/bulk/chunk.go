@@ -22,7 +22,12 @@ import (
 )
 
 const (
-	stateOf     = `SELECT o.state FROM operations o WHERE o.company_id = $1 AND o.operation_id = $2`
+	// stateOf also tells whether a chunk writes: that of a dry run, which is rolled back, where
+	// more than texts of subscribers ($3) may change.
+	stateOf = `
+SELECT o.state, o.state = 'RUNNING' OR o.is_dry_run AND $3 = ANY(o.permissions) AS writes
+FROM operations o
+WHERE o.company_id = $1 AND o.operation_id = $2`
 	rowsOfChunk = `
 SELECT r.position, r.physical_id, COALESCE(r.wanted::text, '') AS wanted
 FROM operation_rows r
@@ -59,12 +64,16 @@ func (r *chunkRow) fail(err *domain.Error) {
 func (s *Store) chunk(ctx context.Context, company domain.CompanyID, id uuid.UUID, failure *domain.Error) (state bulk.State, err error) {
 	err = pg.Retry(ctx, func() error {
 		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-			before, err := pg.GetOne[bulk.State](ctx, tx, bulk.NotFound(id.String()), stateOf, company, id)
+			type begun struct {
+				State  bulk.State
+				Writes bool
+			}
+			before, err := pg.GetOne[begun](ctx, tx, bulk.NotFound(id.String()), stateOf, company, id, domain.ManageInventory)
 			if err != nil {
 				return err
 			}
 			// Changes take the lock of the company first, as all others do.
-			if *before == bulk.Running {
+			if before.Writes {
 				if err := lockCompany(ctx, tx, company); err != nil {
 					return err
 				}
@@ -73,10 +82,10 @@ func (s *Store) chunk(ctx context.Context, company domain.CompanyID, id uuid.UUI
 			if err != nil {
 				return err
 			}
-			if state = o.State; state != *before || o.EndedAt != nil {
+			if state = o.State; state != before.State || o.EndedAt != nil {
 				return nil // others went on meanwhile
 			}
-			c := &chunk{Store: s, tx: tx, company: company, of: o}
+			c := &chunk{Store: s, tx: tx, company: company, of: o, writes: before.Writes}
 			err = c.work(ctx, failure)
 			state = o.State
 			return err
@@ -113,9 +122,11 @@ type chunk struct {
 	tx      *sqlx.Tx
 	company domain.CompanyID
 	of      *locked
-	scope   domain.Scope
-	rows    []*chunkRow
-	known   bulk.Known
+	// writes is whether it stores what it decides, under the lock of the company.
+	writes bool
+	scope  domain.Scope
+	rows   []*chunkRow
+	known  bulk.Known
 	// carried are the tags that the changes name, by key.
 	carried map[int64][]domain.TagName
 }
@@ -140,8 +151,8 @@ func (c *chunk) work(ctx context.Context, failure *domain.Error) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.State == bulk.Running && failure == nil {
-		if err := c.store(ctx); err != nil {
+	if c.writes && failure == nil {
+		if err := c.run(ctx); err != nil {
 			return err
 		}
 	}
@@ -277,7 +288,7 @@ const (
 // load reads the subscribers of the rows, and what the changes name.
 func (c *chunk) load(ctx context.Context) error {
 	ids := pg.Pluck(c.rows, func(r *chunkRow) string { return r.PhysicalID })
-	found, err := db.ReadSubscribers(ctx, c.tx, c.scope, ids, c.of.State == bulk.Running)
+	found, err := db.ReadSubscribers(ctx, c.tx, c.scope, ids, c.writes)
 	if err != nil {
 		return err
 	}
@@ -361,8 +372,53 @@ func setOf[T comparable](items []T) map[T]bool {
 	return set
 }
 
-// store writes the subscribers that change, and their tags.
-func (c *chunk) store(ctx context.Context) error {
+// tried is where a dry run goes back to.
+const (
+	tried  = `SAVEPOINT tried`
+	goBack = `ROLLBACK TO SAVEPOINT tried`
+)
+
+// run stores what the chunk changes. A dry run does the same, notifies as the end of a run
+// would, and takes it all back: so what it says is set off is what the run sets off.
+func (c *chunk) run(ctx context.Context) error {
+	if !c.of.IsDryRun {
+		commands, err := c.store(ctx)
+		if err != nil || commands == 0 {
+			return err
+		}
+		return c.of.sets(ctx, c.tx, c.company, db.Notified{}, commands)
+	}
+	if _, err := c.tx.ExecContext(ctx, tried); err != nil {
+		return err
+	}
+	commands, err := c.store(ctx)
+	if err != nil {
+		return err
+	}
+	notified, err := db.NotifyFired(ctx, c.tx, c.company, c.of.id, c.moment())
+	if err != nil {
+		return err
+	}
+	if _, err := c.tx.ExecContext(ctx, goBack); err != nil || notified.Alerts+commands == 0 {
+		return err
+	}
+	return c.of.sets(ctx, c.tx, c.company, notified, commands)
+}
+
+const writeEffects = `
+UPDATE operations SET fired = $3, mailed = $4, messages = $5, commands = $6
+WHERE company_id = $1 AND operation_id = $2`
+
+// sets notes what the operation sets off beside what it has by now.
+func (o *locked) sets(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, n db.Notified, commands int) error {
+	o.Fired, o.Messages, o.Commands, o.Mailed = o.Fired+n.Alerts, o.Messages+n.Messages, o.Commands+commands, once(append(o.Mailed, n.Recipients...))
+	_, err := pg.Affected(ctx, tx, writeEffects, company, o.id, o.Fired, o.Mailed, o.Messages, o.Commands)
+	return err
+}
+
+// store writes the subscribers that change, and their tags. It returns how many commands
+// that is for carriers.
+func (c *chunk) store(ctx context.Context) (commands int, err error) {
 	var changed []*domain.Subscriber
 	for _, r := range c.rows {
 		if r.outcome == bulk.Changed && slices.ContainsFunc(r.edited.Changes, func(a domain.AuditChange) bool { return a.Field != bulk.TagsField }) {
@@ -371,7 +427,7 @@ func (c *chunk) store(ctx context.Context) error {
 	}
 	refused, err := db.StoreSubscribers(ctx, c.tx, c.scope, changed, c.moment(), c.of.id)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var tags []db.TagChange
 	for _, r := range c.rows {
@@ -385,21 +441,21 @@ func (c *chunk) store(ctx context.Context) error {
 		}
 	}
 	if err := db.StoreTags(ctx, c.tx, c.company, tags); err != nil {
-		return err
+		return 0, err
 	}
 	return c.command(ctx)
 }
 
-// command asks the carriers for what the changes mean to them.
-func (c *chunk) command(ctx context.Context) error {
+// command asks the carriers for what the changes mean to them, and returns how often.
+func (c *chunk) command(ctx context.Context) (int, error) {
 	var changes []carrier.Change
 	for _, r := range c.rows {
 		if r.outcome == bulk.Changed {
 			changes = append(changes, carrier.Change{Before: r.before, After: &r.edited.Subscriber})
 		}
 	}
-	_, err := carrier.Queue(ctx, c.tx, c.company, changes, new(c.of.id.String()), c.moment())
-	return err
+	queued, err := carrier.Queue(ctx, c.tx, c.company, changes, new(c.of.id.String()), c.moment())
+	return len(queued.CommandIDs), err
 }
 
 // note writes the results, and how far the operation is. It returns the subscribers

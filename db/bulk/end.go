@@ -14,6 +14,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/silence"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
@@ -31,13 +32,16 @@ type locked struct {
 	Permissions                                  pg.TextList[domain.Permission]
 	Groups                                       pq.Int64Array
 	UserID                                       int64
+	Fired, Messages, Commands                    int
+	Mailed                                       pq.Int64Array
 	Actor, AccessKeyID, Door, Address, RequestID string
 }
 
 const lockOperation = `
 SELECT o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.error_policy, o.undo_of::text AS undo_of, o.change::text AS change, o.position,
   o.total, o.done, o.changed, o.failed, o.skipped, o.started_at, o.ended_at,
-  o.permissions, o.groups, o.user_id, o.actor, o.access_key_id, o.door, o.address, o.request_id
+  COALESCE(o.fired, 0) AS fired, COALESCE(o.mailed, '{}') AS mailed, COALESCE(o.messages, 0) AS messages, COALESCE(o.commands, 0) AS commands,
+  o.silence_id, o.permissions, o.groups, o.user_id, o.actor, o.access_key_id, o.door, o.address, o.request_id
 FROM operations o
 WHERE o.company_id = $1 AND o.operation_id = $2::uuid
 FOR UPDATE`
@@ -75,7 +79,23 @@ func (s *Store) end(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, 
 	if err := webhook.OperationFinished(ctx, tx, company, o.id, description(o)); err != nil {
 		return err
 	}
-	return db.NotifyFired(ctx, tx, company, o.id, at)
+	notified, err := db.NotifyFired(ctx, tx, company, o.id, at)
+	if err != nil {
+		return err
+	}
+	if notified.Alerts > 0 {
+		if err := o.sets(ctx, tx, company, notified, 0); err != nil {
+			return err
+		}
+	}
+	if o.SilenceID == nil {
+		return nil
+	}
+	entry, err := silence.End(ctx, tx, company, *o.SilenceID, at)
+	if err != nil || entry == nil {
+		return err
+	}
+	return audit.Record(ctx, tx, o.by(company), *entry)
 }
 
 // seen locks the operation where the caller sees it and may do what it does, and returns

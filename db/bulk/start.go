@@ -16,8 +16,10 @@ import (
 	"simgraph/db/announce"
 	"simgraph/db/audit"
 	"simgraph/db/pg"
+	"simgraph/db/silence"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	rules "simgraph/domain/silence"
 )
 
 const (
@@ -31,8 +33,8 @@ SELECT count(*) FROM (
 	// time leaves the check to the request for a while, where there is one.
 	addOperation = `
 INSERT INTO operations (company_id, operation_id, state, is_dry_run, error_policy, undo_of, change, permissions, groups, digest, total,
-  started_at, due_at, user_id, actor, access_key_id, door, address, request_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16, $17, $18, $19)`
+  started_at, due_at, user_id, actor, access_key_id, door, address, request_id, silence_id, fired, mailed, messages, commands)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16, $17, $18, $19, $20, 0, '{}', 0, 0)`
 	digestRows = `
 SELECT encode(sha256(convert_to($3::text || chr(10) || string_agg(r.physical_id || ' ' || COALESCE(r.wanted::text, ''), chr(10) ORDER BY r.position), 'UTF8')), 'hex')
 FROM operation_rows r
@@ -53,6 +55,7 @@ type newOperation struct {
 	permissions []domain.Permission
 	total       int
 	digest      string
+	silenceID   *int64
 }
 
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
@@ -89,7 +92,11 @@ func (s *Store) begin(ctx context.Context, caller *domain.Caller, start *bulk.St
 			return err
 		}
 	}
-	if err := caller.Need(o.permissions...); err != nil {
+	needed := o.permissions
+	if start.Silence {
+		needed = append(slices.Clone(needed), domain.AddMonitoringAlerts)
+	}
+	if err := caller.Need(needed...); err != nil {
 		return err
 	}
 	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
@@ -105,8 +112,56 @@ func (s *Store) begin(ctx context.Context, caller *domain.Caller, start *bulk.St
 		if start.Digest != "" && start.Digest != o.digest {
 			return domain.Invalid("digest", "the subscribers or their changes are not those of that dry run any more")
 		}
+		if start.Silence && !start.ValidateOnly {
+			if err := s.silence(ctx, tx, caller.Scope, o); err != nil {
+				return err
+			}
+		}
 		return s.add(ctx, tx, caller.Scope, *o, domain.AuditOperationStart, domain.Became("change", start.Change.String()))
 	})
+}
+
+const (
+	silencedRows = `SELECT r.physical_id FROM operation_rows r WHERE r.company_id = $1 AND r.operation_id = $2 ORDER BY r.position`
+	// silencedGroups are those that rows move into, or the group $3 of the change of all.
+	silencedGroups = `
+SELECT DISTINCT m.group_id
+FROM (
+  SELECT CASE WHEN r.wanted::jsonb ? 'Move' THEN (r.wanted::jsonb -> 'Move' ->> 'GroupID')::bigint ELSE $3::bigint END AS group_id
+  FROM operation_rows r
+  WHERE r.company_id = $1 AND r.operation_id = $2
+) m
+WHERE m.group_id IS NOT NULL
+ORDER BY 1
+LIMIT 101`
+)
+
+// silence makes the silence of an operation: of its subscribers, or where they are too many
+// to be named of the groups that they move into.
+func (s *Store) silence(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o *newOperation) (err error) {
+	at := s.moment()
+	spec := rules.Spec{Reason: "The operation " + o.id.String() + " runs", StartsAt: at, EndsAt: at.Add(bulk.Silenced)}
+	if o.total <= rules.MaxMatches {
+		spec.PhysicalIDs, err = pg.SelectValues[string](ctx, tx, silencedRows, scope.Company, o.id)
+	} else {
+		var common *int64
+		if o.change.Move != nil {
+			common = o.change.Move.GroupID
+		}
+		spec.GroupIDs, err = pg.SelectValues[int64](ctx, tx, silencedGroups, scope.Company, o.id, common)
+		if n := len(spec.GroupIDs); err == nil && (n == 0 || n > rules.MaxMatches) {
+			err = domain.Invalid("silence", "what moves more than %d subscribers can be silenced where it moves them into 1 to %d groups", rules.MaxMatches, rules.MaxMatches)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	created, entry, err := silence.Create(ctx, tx, scope, spec, at)
+	if err != nil {
+		return err
+	}
+	o.silenceID = &created.SilenceID
+	return audit.Record(ctx, tx, scope, *entry)
 }
 
 // rowsOf writes the rows of an operation, unless an upload has, and returns how many they
@@ -173,7 +228,7 @@ func (s *Store) add(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newO
 	}
 	if _, err := pg.Affected(ctx, tx, addOperation, scope.Company, o.id, string(o.state), o.isDryRun, string(o.policy), undoOf, textOf(o.change),
 		pq.Array(o.permissions), pg.GroupsOf(scope), o.digest, o.total, s.moment(), wait,
-		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID); err != nil {
+		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID, o.silenceID); err != nil {
 		return err
 	}
 	if err := announce.Operation(ctx, tx, scope.Company, o.id); err != nil {

@@ -78,7 +78,8 @@ const operationColumns = `o.operation_id::text AS operation_id, o.state, o.is_dr
   o.actor AS started_by, o.change::text AS change_text, o.digest, o.total, o.done, o.changed, o.failed, o.skipped, o.started_at, o.ended_at,
   CASE WHEN o.state IN ('DONE', 'CANCELLED') AND o.undo_of IS NULL AND NOT o.is_dry_run AND o.changed > 0 AND NOT EXISTS (
     SELECT FROM operations u WHERE u.company_id = $1 AND u.undo_of = o.operation_id AND u.state <> 'CANCELLED')
-  THEN o.ended_at + interval '168 hours' END AS undoable_until`
+  THEN o.ended_at + interval '168 hours' END AS undoable_until,
+  o.fired, cardinality(o.mailed) AS recipients, o.messages, o.commands, o.silence_id`
 
 // visibleOperations is the condition that the scope shows the operation o: to users of
 // groups ($2) those of the user ($3) in groups that the user still has.
@@ -95,7 +96,8 @@ func scoped(scope domain.Scope) []any {
 
 type operationRow struct {
 	bulk.Operation
-	ChangeText string
+	ChangeText                            string
+	Fired, Recipients, Messages, Commands *int
 	keyset.Keyed
 }
 
@@ -103,6 +105,9 @@ func (r *operationRow) operation() *bulk.Operation {
 	of := &r.Operation
 	of.StartedAt = of.StartedAt.UTC()
 	of.EndedAt, of.UndoableUntil = inUTC(of.EndedAt), inUTC(of.UndoableUntil)
+	if r.Fired != nil {
+		of.Effects = &bulk.Effects{Alerts: *r.Fired, Recipients: *r.Recipients, Messages: *r.Messages, Commands: *r.Commands}
+	}
 	if of.UndoOf != nil {
 		of.Description = "undo"
 	} else {

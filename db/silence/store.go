@@ -12,6 +12,7 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/companies"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -155,33 +156,54 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec silence.Spe
 	if err := spec.Check(at); err != nil {
 		return nil, err
 	}
-	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		if _, err := pg.Affected(ctx, tx, pruneSilences, scope.Company, at.Add(-silence.Kept)); err != nil {
-			return nil, err
-		}
-		n, err := pg.Count(ctx, tx, countActive, scope.Company, at)
-		if err != nil {
-			return nil, err
-		}
-		if n >= silence.MaxSilences {
-			return nil, domain.Invalid("endsAt", "a company has at most %d silences that are not over", silence.MaxSilences)
-		}
-		weekly, err := json.Marshal(append([]silence.Window{}, spec.Weekly...))
-		if err != nil {
-			return nil, err
-		}
-		var id int64
-		err = tx.GetContext(ctx, &id, insertSilence, scope.Company, spec.Reason, pg.Numbers(spec.AlertIDs), pg.Numbers(spec.GroupIDs),
-			pg.Texts(spec.TagNames), pg.Texts(spec.PhysicalIDs), spec.StartsAt, spec.EndsAt, weekly, author(scope), at)
-		if err != nil {
-			return nil, pg.Translate(err)
-		}
-		if created, err = find(ctx, tx, scope.Company, id); err != nil {
-			return nil, err
-		}
-		return entryOf(domain.AuditSilenceCreate, id, domain.Differences(&silence.Spec{}, &created.Spec, audited)), nil
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (entry *domain.AuditEntry, err error) {
+		created, entry, err = create(ctx, tx, scope, spec, at)
+		return entry, err
 	})
 	return created, err
+}
+
+// Create makes a silence that begins now in a transaction, and returns the entry of the
+// audit log about it. It takes the lock of the company.
+func Create(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, spec silence.Spec, at time.Time) (*silence.Silence, *domain.AuditEntry, error) {
+	if err := pg.WholeCompanyOnly(scope, silences); err != nil {
+		return nil, nil, err
+	}
+	if err := spec.Check(at); err != nil {
+		return nil, nil, err
+	}
+	if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
+		return nil, nil, err
+	}
+	return create(ctx, tx, scope, spec, at)
+}
+
+func create(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, spec silence.Spec, at time.Time) (*silence.Silence, *domain.AuditEntry, error) {
+	if _, err := pg.Affected(ctx, tx, pruneSilences, scope.Company, at.Add(-silence.Kept)); err != nil {
+		return nil, nil, err
+	}
+	n, err := pg.Count(ctx, tx, countActive, scope.Company, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n >= silence.MaxSilences {
+		return nil, nil, domain.Invalid("endsAt", "a company has at most %d silences that are not over", silence.MaxSilences)
+	}
+	weekly, err := json.Marshal(append([]silence.Window{}, spec.Weekly...))
+	if err != nil {
+		return nil, nil, err
+	}
+	var id int64
+	err = tx.GetContext(ctx, &id, insertSilence, scope.Company, spec.Reason, pg.Numbers(spec.AlertIDs), pg.Numbers(spec.GroupIDs),
+		pg.Texts(spec.TagNames), pg.Texts(spec.PhysicalIDs), spec.StartsAt, spec.EndsAt, weekly, author(scope), at)
+	if err != nil {
+		return nil, nil, pg.Translate(err)
+	}
+	created, err := find(ctx, tx, scope.Company, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return created, entryOf(domain.AuditSilenceCreate, id, domain.Differences(&silence.Spec{}, &created.Spec, audited)), nil
 }
 
 // author names who acts.
@@ -261,22 +283,36 @@ const (
 
 // End implements silence.Silences.
 func (s *Store) End(ctx context.Context, scope domain.Scope, id int64) (ended *silence.Silence, err error) {
-	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		at := s.moment()
-		if ended, err = find(ctx, tx, scope.Company, id); err != nil || !ended.EndsAt.After(at) {
-			return nil, err
-		}
-		before := ended.EndsAt
-		if at.Before(ended.StartsAt) {
-			_, err = pg.Affected(ctx, tx, removeSilence, scope.Company, id)
-		} else {
-			ended.EndsAt = at
-			_, err = pg.Affected(ctx, tx, endSilence, scope.Company, id, at)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return entryOf(domain.AuditSilenceEnd, id, domain.Changed("endsAt", moment(before), moment(at))), nil
+	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (entry *domain.AuditEntry, err error) {
+		ended, entry, err = end(ctx, tx, scope.Company, id, s.moment())
+		return entry, err
 	})
 	return ended, err
+}
+
+// End ends a silence in a transaction, and returns the entry of the audit log about it; nil
+// for one that is over, or not kept any more.
+func End(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id int64, at time.Time) (*domain.AuditEntry, error) {
+	_, entry, err := end(ctx, tx, company, id, at)
+	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
+		return nil, nil
+	}
+	return entry, err
+}
+
+func end(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id int64, at time.Time) (ended *silence.Silence, entry *domain.AuditEntry, err error) {
+	if ended, err = find(ctx, tx, company, id); err != nil || !ended.EndsAt.After(at) {
+		return ended, nil, err
+	}
+	before := ended.EndsAt
+	if at.Before(ended.StartsAt) {
+		_, err = pg.Affected(ctx, tx, removeSilence, company, id)
+	} else {
+		ended.EndsAt = at
+		_, err = pg.Affected(ctx, tx, endSilence, company, id, at)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return ended, entryOf(domain.AuditSilenceEnd, id, domain.Changed("endsAt", moment(before), moment(at))), nil
 }

@@ -76,6 +76,8 @@ type batch struct {
 	ids      pq.StringArray
 	webhooks pq.Int64Array
 	events   pq.StringArray
+	// written counts those that were written.
+	written int
 }
 
 // newID returns the id of a message.
@@ -94,6 +96,7 @@ func (b *batch) write(ctx context.Context) error {
 		return nil
 	}
 	_, err := pg.Affected(ctx, b.tx, insertMessages, b.company, b.ids, b.webhooks, b.events, b.of, b.at)
+	b.written += len(b.ids)
 	b.ids, b.webhooks, b.events = nil, nil, nil
 	return err
 }
@@ -158,26 +161,27 @@ func (e *firedEntry) event(company string) *webhook.Event {
 }
 
 // AlertsFired queues the messages about the entries of a notification, in the
-// transaction that logs them.
-func AlertsFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
+// transaction that logs them, and returns how many they are.
+func AlertsFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) (int, error) {
 	endpoints, err := pg.SelectAll[wanting](ctx, tx, wantingWebhooks, company, webhook.AlertFired)
 	if err != nil || len(endpoints) == 0 {
-		return err
+		return 0, err
 	}
 	messages := &batch{tx: tx, company: company, of: webhook.AlertFired, at: at}
 	for after := int64(0); ; {
 		entries, err := pg.SelectAll[firedEntry](ctx, tx, firedEntries, company, notification, after, atOnce)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, entry := range entries {
 			if err := messages.addEntry(ctx, entry, endpoints); err != nil {
-				return err
+				return 0, err
 			}
 			after = entry.EntryID
 		}
 		if len(entries) < atOnce {
-			return messages.write(ctx)
+			err := messages.write(ctx)
+			return messages.written, err
 		}
 	}
 }

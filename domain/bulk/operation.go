@@ -27,6 +27,8 @@ const (
 	MaxActive = 20
 	// Undoable is for how long an operation that ended can be undone.
 	Undoable = 7 * 24 * time.Hour
+	// Silenced is how long the silence of an operation lasts at most.
+	Silenced = 4 * time.Hour
 )
 
 // State is how far an operation is.
@@ -100,6 +102,20 @@ type Operation struct {
 	EndedAt *time.Time
 	// UndoableUntil is nil for what cannot be undone, or was.
 	UndoableUntil *time.Time
+	// Effects are nil for what began before they were noted.
+	Effects *Effects
+	// SilenceID is the silence that ends with it; nil for none.
+	SilenceID *int64
+}
+
+// Effects are what an operation sets off beside its changes, and undoing it does not take
+// back. Those of a dry run are what a run would.
+type Effects struct {
+	// Alerts fire, Recipients are mailed about them, and Messages go to webhooks. What is
+	// silenced fires, and notifies nobody.
+	Alerts, Recipients, Messages int
+	// Commands go to carriers.
+	Commands int
 }
 
 // Result is what became of one row of an operation.
@@ -154,6 +170,8 @@ type Start struct {
 	Expect *int
 	// Digest is that of a dry run that this must be equal to; "" for none.
 	Digest string
+	// Silence notifies nobody of the alerts on its subscribers while it runs.
+	Silence bool
 }
 
 // Row is a subscriber with changes of its own.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/silence"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 	"strconv"
@@ -23,7 +24,12 @@ import (
 type OperationResolver interface {
 	ID(ctx context.Context, obj *bulk.Operation) (string, error)
 
+	Silence(ctx context.Context, obj *bulk.Operation) (*silence.Silence, error)
 	Results(ctx context.Context, obj *bulk.Operation, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*bulk.Result], error)
+}
+type OperationEffectsResolver interface {
+	Recipients(ctx context.Context, obj *bulk.Effects) (*int32, error)
+	WebhookMessages(ctx context.Context, obj *bulk.Effects) (*int32, error)
 }
 type OperationResultResolver interface {
 	ID(ctx context.Context, obj *bulk.Result) (string, error)
@@ -517,6 +523,106 @@ func (ec *executionContext) fieldContext_Operation_undoableUntil(_ context.Conte
 	return graphql.NewScalarFieldContext("Operation", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _Operation_effects(ctx context.Context, field graphql.CollectedField, obj *bulk.Operation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operation_effects(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Effects, nil
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS"})
+				if err != nil {
+					var zeroVal *bulk.Effects
+					return zeroVal, err
+				}
+				if ec.Directives.Guard == nil {
+					var zeroVal *bulk.Effects
+					return zeroVal, errors.New("directive guard is not implemented")
+				}
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *bulk.Effects) graphql.Marshaler {
+			return ec.marshalOOperationEffects2ᚖsimgraphᚋdomainᚋbulkᚐEffects(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Operation_effects(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operation",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OperationEffects(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Operation_silence(ctx context.Context, field graphql.CollectedField, obj *bulk.Operation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operation_silence(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Operation().Silence(ctx, obj)
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_MONITORING_ALERTS"})
+				if err != nil {
+					var zeroVal *silence.Silence
+					return zeroVal, err
+				}
+				if ec.Directives.Guard == nil {
+					var zeroVal *silence.Silence
+					return zeroVal, errors.New("directive guard is not implemented")
+				}
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v *silence.Silence) graphql.Marshaler {
+			return ec.marshalOSilence2ᚖsimgraphᚋdomainᚋsilenceᚐSilence(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Operation_silence(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Silence(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Operation_results(ctx context.Context, field graphql.CollectedField, obj *bulk.Operation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -733,6 +839,98 @@ func (ec *executionContext) fieldContext_OperationEdge_node(_ context.Context, f
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _OperationEffects_alerts(ctx context.Context, field graphql.CollectedField, obj *bulk.Effects) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperationEffects_alerts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alerts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OperationEffects_alerts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperationEffects", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _OperationEffects_recipients(ctx context.Context, field graphql.CollectedField, obj *bulk.Effects) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperationEffects_recipients(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.OperationEffects().Recipients(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OperationEffects_recipients(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperationEffects", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _OperationEffects_webhookMessages(ctx context.Context, field graphql.CollectedField, obj *bulk.Effects) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperationEffects_webhookMessages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.OperationEffects().WebhookMessages(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int32) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint32(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OperationEffects_webhookMessages(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperationEffects", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _OperationEffects_commands(ctx context.Context, field graphql.CollectedField, obj *bulk.Effects) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperationEffects_commands(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Commands, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OperationEffects_commands(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperationEffects", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _OperationResult_id(ctx context.Context, field graphql.CollectedField, obj *bulk.Result) (ret graphql.Marshaler) {
@@ -1385,8 +1583,11 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 	if _, present := asMap["validateOnly"]; !present {
 		asMap["validateOnly"] = false
 	}
+	if _, present := asMap["silence"]; !present {
+		asMap["silence"] = false
+	}
 
-	fieldsInOrder := [...]string{"where", "all", "physicalIds", "rows", "change", "errorPolicy", "validateOnly", "expect", "digest"}
+	fieldsInOrder := [...]string{"where", "all", "physicalIds", "rows", "change", "errorPolicy", "validateOnly", "expect", "digest", "silence"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1456,6 +1657,13 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 				return it, err
 			}
 			it.Digest = graphql.OmittableOf(data)
+		case "silence":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("silence"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Silence = data
 		}
 	}
 	return it, nil
@@ -1818,6 +2026,49 @@ func (ec *executionContext) _Operation(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "effects":
+			out.Values[i] = ec._Operation_effects(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "silence":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Operation_silence(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "results":
 			field := field
 
@@ -1984,6 +2235,125 @@ func (ec *executionContext) _OperationEdge(ctx context.Context, sel ast.Selectio
 			out.Values[i] = ec._OperationEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var operationEffectsImplementors = []string{"OperationEffects"}
+
+func (ec *executionContext) _OperationEffects(ctx context.Context, sel ast.SelectionSet, obj *bulk.Effects) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, operationEffectsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OperationEffects")
+		case "alerts":
+			out.Values[i] = ec._OperationEffects_alerts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "recipients":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._OperationEffects_recipients(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "webhookMessages":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._OperationEffects_webhookMessages(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "commands":
+			out.Values[i] = ec._OperationEffects_commands(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -2643,6 +3013,13 @@ func (ec *executionContext) marshalOOperationConnection2ᚖsimgraphᚋgraphᚋmo
 		return graphql.Null
 	}
 	return ec._OperationConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOOperationEffects2ᚖsimgraphᚋdomainᚋbulkᚐEffects(ctx context.Context, sel ast.SelectionSet, v *bulk.Effects) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._OperationEffects(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOOperationErrorPolicy2ᚕsimgraphᚋdomainᚋbulkᚐPolicyᚄ(ctx context.Context, v any) ([]bulk.Policy, error) {

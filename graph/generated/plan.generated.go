@@ -296,6 +296,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"Operation":                           e.planOperation(),
 			"OperationConnection":                 e.planOperationConnection(),
 			"OperationEdge":                       e.planOperationEdge(),
+			"OperationEffects":                    e.planOperationEffects(),
 			"OperationResult":                     e.planOperationResult(),
 			"OperationResultConnection":           e.planOperationResultConnection(),
 			"OperationResultEdge":                 e.planOperationResultEdge(),
@@ -5874,6 +5875,13 @@ func (e *executableSchema) planNetworkState() *plan.Object {
 }
 
 func (e *executableSchema) planOperation() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	effects0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS"})
+	})
+	silence0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS"})
+	})
 	return &plan.Object{
 		Satisfies: operationImplementors,
 		Fields: map[string]*plan.Field{
@@ -6049,6 +6057,54 @@ func (e *executableSchema) planOperation() *plan.Object {
 					return appendODateTime2ᚖtimeᚐTime(b, obj.UndoableUntil)
 				},
 			},
+			"effects": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_effects(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Operation)
+					return obj.Effects, nil
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*bulk.Operation)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := effects0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
+						}
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[bulk.Effects](false, "OperationEffects"),
+			},
+			"silence": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_silence(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Operation)
+					return e.Resolvers.Operation().Silence(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*bulk.Operation)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := silence0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
+						}
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[silence.Silence](false, "Silence"),
+			},
 			"results": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Operation_results(ctx, field)
@@ -6145,6 +6201,62 @@ func (e *executableSchema) planOperationEdge() *plan.Object {
 					return obj.Node, nil
 				},
 				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planOperationEffects() *plan.Object {
+	return &plan.Object{
+		Satisfies: operationEffectsImplementors,
+		Fields: map[string]*plan.Field{
+			"alerts": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEffects_alerts(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Effects)
+					return appendNInt2int(b, obj.Alerts)
+				},
+			},
+			"recipients": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEffects_recipients(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*bulk.Effects)
+					v, err := e.Resolvers.OperationEffects().Recipients(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
+					return b, ok, nil
+				},
+			},
+			"webhookMessages": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEffects_webhookMessages(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*bulk.Effects)
+					v, err := e.Resolvers.OperationEffects().WebhookMessages(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
+					return b, ok, nil
+				},
+			},
+			"commands": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEffects_commands(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Effects)
+					return appendNInt2int(b, obj.Commands)
+				},
 			},
 		},
 	}

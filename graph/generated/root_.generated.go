@@ -42,6 +42,7 @@ type ResolverRoot interface {
 	MailDelivery() MailDeliveryResolver
 	Mutation() MutationResolver
 	Operation() OperationResolver
+	OperationEffects() OperationEffectsResolver
 	OperationResult() OperationResultResolver
 	Operator() OperatorResolver
 	ParentLink() ParentLinkResolver
@@ -877,6 +878,7 @@ type ComplexityRoot struct {
 		Description   func(childComplexity int) int
 		Digest        func(childComplexity int) int
 		Done          func(childComplexity int) int
+		Effects       func(childComplexity int) int
 		EndedAt       func(childComplexity int) int
 		ErrorPolicy   func(childComplexity int) int
 		Failed        func(childComplexity int) int
@@ -884,6 +886,7 @@ type ComplexityRoot struct {
 		IsDryRun      func(childComplexity int) int
 		OperationID   func(childComplexity int) int
 		Results       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Silence       func(childComplexity int) int
 		Skipped       func(childComplexity int) int
 		StartedAt     func(childComplexity int) int
 		StartedBy     func(childComplexity int) int
@@ -903,6 +906,13 @@ type ComplexityRoot struct {
 	OperationEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	OperationEffects struct {
+		Alerts          func(childComplexity int) int
+		Commands        func(childComplexity int) int
+		Recipients      func(childComplexity int) int
+		WebhookMessages func(childComplexity int) int
 	}
 
 	OperationResult struct {
@@ -5277,6 +5287,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.Done(childComplexity), true
+	case "Operation.effects":
+		if e.ComplexityRoot.Operation.Effects == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Effects(childComplexity), true
 	case "Operation.endedAt":
 		if e.ComplexityRoot.Operation.EndedAt == nil {
 			break
@@ -5324,6 +5340,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.Results(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Operation.silence":
+		if e.ComplexityRoot.Operation.Silence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Silence(childComplexity), true
 	case "Operation.skipped":
 		if e.ComplexityRoot.Operation.Skipped == nil {
 			break
@@ -5404,6 +5426,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperationEdge.Node(childComplexity), true
+
+	case "OperationEffects.alerts":
+		if e.ComplexityRoot.OperationEffects.Alerts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEffects.Alerts(childComplexity), true
+	case "OperationEffects.commands":
+		if e.ComplexityRoot.OperationEffects.Commands == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEffects.Commands(childComplexity), true
+	case "OperationEffects.recipients":
+		if e.ComplexityRoot.OperationEffects.Recipients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEffects.Recipients(childComplexity), true
+	case "OperationEffects.webhookMessages":
+		if e.ComplexityRoot.OperationEffects.WebhookMessages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEffects.WebhookMessages(childComplexity), true
 
 	case "OperationResult.changes":
 		if e.ComplexityRoot.OperationResult.Changes == nil {
@@ -14203,6 +14250,10 @@ type Operation implements Node {
   endedAt: DateTime
   "Until when it can be undone; null for what has not ended, changed nothing, undoes another, or was undone."
   undoableUntil: DateTime
+  "What it sets off beside its changes: of a dry run what a run would, of a run what it has by now, which undoing does not take back. Null for operations that began before this was noted."
+  effects: OperationEffects @guard(permissions: [VIEW_MONITORING_ALERTS])
+  "The silence that it was started with and that ends with it; null for none, and when it is no longer kept. Only for users of the whole company."
+  silence: Silence @guard(permissions: [VIEW_MONITORING_ALERTS])
   "What became of each subscriber, in the order of the operation."
   results(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -14218,6 +14269,18 @@ type Operation implements Node {
     "In this order, that of the operation when missing."
     orderBy: [OperationResultOrder!]
   ): OperationResultConnection @semanticNonNull
+}
+
+"What an operation sets off beside its changes. A dry run makes its changes, lets alerts fire and notify, and takes all of it back: so it is what a run sets off. Alerts on conditions, which are evaluated every minute, are not among them."
+type OperationEffects {
+  "How many alerts of volume fire, each with a subscriber and a threshold, those that are silenced too."
+  alerts: Int!
+  "How many recipients are mailed about them, each once. Null for users of groups."
+  recipients: Int
+  "How many messages about them go to webhooks. Null for users of groups."
+  webhookMessages: Int
+  "How many commands go to carriers; none where the company has no provider of commands."
+  commands: Int!
 }
 
 "How far an operation is."
@@ -14362,6 +14425,12 @@ input StartSubscriberChangeInput {
   expect: Int
   "The digest of a dry run: refused when the subscribers or their changes are others by now."
   digest: String
+  """
+  Whether a silence is made that ends with the operation, after four hours at the latest: of its subscribers, or of more than
+  100 of the groups that they move into. A dry run makes none. It needs Add Monitoring Alerts, and is only for users of the
+  whole company.
+  """
+  silence: Boolean! = false
 }
 
 "A change of a subscriber. What is left out stays as it is."
@@ -19432,6 +19501,10 @@ func (ec *executionContext) childFields_Operation(ctx context.Context, field gra
 		return ec.fieldContext_Operation_endedAt(ctx, field)
 	case "undoableUntil":
 		return ec.fieldContext_Operation_undoableUntil(ctx, field)
+	case "effects":
+		return ec.fieldContext_Operation_effects(ctx, field)
+	case "silence":
+		return ec.fieldContext_Operation_silence(ctx, field)
 	case "results":
 		return ec.fieldContext_Operation_results(ctx, field)
 	}
@@ -19460,6 +19533,20 @@ func (ec *executionContext) childFields_OperationEdge(ctx context.Context, field
 		return ec.fieldContext_OperationEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OperationEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_OperationEffects(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alerts":
+		return ec.fieldContext_OperationEffects_alerts(ctx, field)
+	case "recipients":
+		return ec.fieldContext_OperationEffects_recipients(ctx, field)
+	case "webhookMessages":
+		return ec.fieldContext_OperationEffects_webhookMessages(ctx, field)
+	case "commands":
+		return ec.fieldContext_OperationEffects_commands(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperationEffects", field.Name)
 }
 
 func (ec *executionContext) childFields_OperationResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

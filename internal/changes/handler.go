@@ -189,15 +189,22 @@ func setOption(start *bulk.Start, name, value string) (err error) {
 		}
 		start.Expect = &expected
 	case "validateOnly":
-		if start.ValidateOnly = value == "true"; value != "true" && value != "false" {
-			return domain.Invalid(name, "validateOnly is true or false, not %q", clip(value))
-		}
+		start.ValidateOnly, err = parseBool(name, value)
+	case "silence":
+		start.Silence, err = parseBool(name, value)
 	case "errorPolicy":
 		start.ErrorPolicy, err = ParsePolicy(value)
 	default:
-		return domain.Invalid(clip(name), "the parameter %q is none of map, validateOnly, errorPolicy, expect, digest", clip(name))
+		return domain.Invalid(clip(name), "the parameter %q is none of map, validateOnly, errorPolicy, expect, digest, silence", clip(name))
 	}
 	return err
+}
+
+func parseBool(name, value string) (bool, error) {
+	if value != "true" && value != "false" {
+		return false, domain.Invalid(name, "%s is true or false, not %q", name, clip(value))
+	}
+	return value == "true", nil
 }
 
 // ParsePolicy reads the name of a policy.

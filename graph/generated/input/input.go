@@ -1043,6 +1043,10 @@ type StartSubscriberChangeInput struct {
 	Expect graphql.Omittable[*int32] `json:"expect,omitempty"`
 	// The digest of a dry run: refused when the subscribers or their changes are others by now.
 	Digest graphql.Omittable[*string] `json:"digest,omitempty"`
+	// Whether a silence is made that ends with the operation, after four hours at the latest: of its subscribers, or of more than
+	// 100 of the groups that they move into. A dry run makes none. It needs Add Monitoring Alerts, and is only for users of the
+	// whole company.
+	Silence bool `json:"silence"`
 }
 
 // A change of a subscriber. What is left out stays as it is.

@@ -4,6 +4,7 @@ import { useDo } from '../graph/use';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay } from '../shell/viewer';
+import { Forecast } from './Effects';
 import { useOperation } from './operation';
 import { Results } from './Results';
 import { columnsOf, type Field, fields, guess, upload } from './upload';
@@ -93,9 +94,10 @@ function Columns({ of: { columns, mapped }, change }: { of: Chosen; change: (map
 
 function DryRun({ id, chosen: { file, columns, mapped }, policy }: { id: string; chosen: Chosen; policy: Policy }) {
   const { of, problem, reload } = useOperation(id);
+  const [silence, setSilence] = useState(false);
   const start = useDo(async () => {
     const { total, digest } = of!;
-    go(to('operation', {}, (await upload(file, columns, mapped, { validateOnly: false, errorPolicy: policy, expect: total, digest })).operationId));
+    go(to('operation', {}, (await upload(file, columns, mapped, { validateOnly: false, errorPolicy: policy, expect: total, digest, silence })).operationId));
   });
   if (problem) return <Failure problem={problem} retry={reload} />;
   if (of === null) return null;
@@ -104,6 +106,7 @@ function DryRun({ id, chosen: { file, columns, mapped }, policy }: { id: string;
     <>
       <Panel id="dry-run" title="What would change">
         <Progress of={of} />
+        {!runs(of.state) && <Forecast of={of} isSilent={silence} silence={setSilence} />}
         {!runs(of.state) && (
           <p className="actions">
             <button type="button" className="primary" disabled={start.busy || blocked || of.changed === 0} onClick={() => void start.run()}>Change {count(of.changed)}</button>

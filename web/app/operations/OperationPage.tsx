@@ -4,6 +4,7 @@ import { mutate, useDo } from '../graph/use';
 import { Empty, Failure, Loading, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay, useZone } from '../shell/viewer';
+import { SetOff } from './Effects';
 import { useOperation } from './operation';
 import { titleOf } from './Operations';
 import { Results } from './Results';
@@ -44,6 +45,7 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
               <div><dt>Started</dt><dd>{momentInZone(of.startedAt, timeZone)} by {of.startedBy}</dd></div>
               {of.endedAt !== null && <div><dt>Ended</dt><dd>{momentInZone(of.endedAt, timeZone)}</dd></div>}
               {of.undoableUntil !== null && <div><dt>Can be undone</dt><dd>until {momentInZone(of.undoableUntil, timeZone)}</dd></div>}
+              <SetOff of={of} />
               {of.undoOf !== null && <div><dt>Takes back</dt><dd><a href={to('operation', {}, of.undoOf)}>this operation</a></dd></div>}
             </dl>
           </Panel>

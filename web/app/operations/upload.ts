@@ -39,6 +39,7 @@ interface Options {
   errorPolicy: Policy;
   expect?: number;
   digest?: string;
+  silence?: boolean;
 }
 
 interface Started {
@@ -46,9 +47,9 @@ interface Started {
 }
 
 /** Sends a file, which starts an operation. */
-export async function upload(file: File, columns: string[], mapped: (Field | '')[], { validateOnly, errorPolicy, expect, digest }: Options): Promise<Started> {
+export async function upload(file: File, columns: string[], mapped: (Field | '')[], { validateOnly, errorPolicy, expect, digest, silence }: Options): Promise<Started> {
   const used = sessionId();
-  const query = new URLSearchParams({ validateOnly: String(validateOnly), errorPolicy, ...(expect !== undefined && { expect: String(expect) }), ...(digest && { digest }) });
+  const query = new URLSearchParams({ validateOnly: String(validateOnly), errorPolicy, ...(expect !== undefined && { expect: String(expect) }), ...(digest && { digest }), ...(silence && { silence: 'true' }) });
   columns.forEach((column, i) => column && query.append('map', `${column}=${mapped[i]}`));
   let response: Response;
   try {

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { count } from '../format/units';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { mutate, useAsk, useDo } from '../graph/use';
+import { Forecast } from '../operations/Effects';
 import { useOperation } from '../operations/operation';
 import { Results } from '../operations/Results';
 import { type Policy, policies, Progress, runs } from '../operations/words';
@@ -115,9 +116,10 @@ export function BulkChange({ title, ids, matching = false, filter, close }: Prop
 
 function DryRun({ of: { id, input, only }, close }: { of: { id: string; input: Input; only: boolean }; close: () => void }) {
   const { of, problem, reload } = useOperation(id);
+  const [silence, setSilence] = useState(false);
   const run = useDo(async () => {
     const { total, digest } = of!;
-    const { startSubscriberChange } = await mutate(start, { input: { ...input, expect: total, digest } });
+    const { startSubscriberChange } = await mutate(start, { input: { ...input, expect: total, digest, silence } });
     if (startSubscriberChange) go(to('operation', {}, startSubscriberChange.operation.operationId));
   });
   if (problem) return <Failure problem={problem} retry={reload} />;
@@ -127,6 +129,7 @@ function DryRun({ of: { id, input, only }, close }: { of: { id: string; input: I
     <div className="stacked">
       <Progress of={of} />
       {only && <p className="notice">Only the inventory changes: your company has no provider of commands, so that no carrier is asked.</p>}
+      {!runs(of.state) && <Forecast of={of} isSilent={silence} silence={setSilence} />}
       {!runs(of.state) && <Results id={id} params={new URLSearchParams(of.failed > 0 ? { outcome: 'FAILED' } : {})} isDryRun />}
       {run.problem && <Failure problem={run.problem} />}
       <p className="actions">
