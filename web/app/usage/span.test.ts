@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import shared from '../../../domain/report/testdata/spans.json';
 import { type Definition, definitionOf } from './question';
 import { type Calendar, monthsOf, spanOf } from './span';
 
@@ -11,6 +12,13 @@ const spanIn = (timeZone: string, now: string, change: Partial<Definition>, more
 };
 
 describe('spans', () => {
+  it('are those of the server, which answers reports', () => {
+    for (const { now, period, want, isRunning, timeZone, billingDay, ...d } of shared) {
+      const asked = spanOf(of(d as Partial<Definition>), { timeZone, billingDay, currentPeriod: { startsAt: period[0]!, endsAt: period[1]! } }, Date.parse(now));
+      const { from, to, before } = asked;
+      expect([iso(from), iso(to), ...(before ? [iso(before.from), iso(before.to)] : []), asked.isRunning], `${d.span} at ${now} in ${timeZone}`).toEqual([...want, isRunning]);
+    }
+  });
   it('have the days of the zone, over a change of clocks', () => {
     expect(spanIn('Europe/Berlin', '2026-10-26T10:00:00Z', { span: 'YESTERDAY' })).toEqual(['2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z']);
     expect(spanIn('Europe/Berlin', '2026-11-05T10:00:00Z', { span: 'LAST_MONTH', compare: 'BEFORE' })).toEqual(['2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z', '2026-08-31T22:00:00Z', '2026-09-30T22:00:00Z']);
