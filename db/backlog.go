@@ -71,6 +71,9 @@ WHERE $1::bigint[] IS NULL OR c.company_id = ANY($1)`
 	activeOperations = `
 SELECT count(*) AS waiting, min(o.started_at) AS oldest FROM operations o
 WHERE ($1::bigint[] IS NULL OR o.company_id = ANY($1)) AND o.ended_at IS NULL`
+	dueReports = `
+SELECT count(*) AS waiting, min(r.next_due_at) AS oldest FROM reports r
+WHERE ($1::bigint[] IS NULL OR r.company_id = ANY($1)) AND r.next_due_at <= now()`
 	quarantinedUsage = `
 SELECT count(*) AS waiting, min(q.held_at) AS oldest FROM usage_quarantine q
 WHERE $1::bigint[] IS NULL OR q.company_id = ANY($1)`
@@ -82,7 +85,7 @@ WHERE ($1::bigint[] IS NULL OR r.company_id = ANY($1)) AND r.last_at > now() - i
 // queues are the statements that read them.
 var queues = map[domain.Queue][]string{
 	domain.QueueMessages: {newMessages, againMessages}, domain.QueueHeld: {newHeldMessages, againHeldMessages},
-	domain.QueueCommands: {waitingCommands}, domain.QueueReports: {waitingReports}, domain.QueueOperations: {activeOperations},
+	domain.QueueCommands: {waitingCommands}, domain.QueueReports: {waitingReports}, domain.QueueOperations: {activeOperations}, domain.QueueMailedReports: {dueReports},
 	domain.QueueQuarantine: {quarantinedUsage}, domain.QueueRejects: {rejectedRequests},
 }
 

@@ -17,6 +17,7 @@ import (
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/fleettest"
+	reports "simgraph/db/report"
 	"simgraph/db/silence"
 	"simgraph/db/source"
 	"simgraph/db/upstream"
@@ -128,6 +129,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	alerts, log, deliveries := alert.NewAlerts(pool), alert.NewLog(pool), delivery.New(pool)
 	recorded := usage.New(pool, nil, usage.Options{})
 	questions, dashboards := db.NewQuestions(pool, time.Now), dashboard.New(pool, dashboard.Options{Now: time.Now})
+	kept := reports.New(pool, questions, time.Now)
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
 		"AccessKey": listers(t, users.Keys, users.CountKeys), "AuditEntry": listers(t, entries.List, entries.Count),
@@ -141,8 +143,8 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 		"OperationResult": append(listersOf(t, operation, operations.ResultsOf, operations.CountResultsOf), listersOf(t, key, operations.ChangesOf, operations.CountChangesOf)...),
 		"Operator":        listers(t, catalogue.Operators, catalogue.CountOperators), "Recipient": listers(t, recipients.List, recipients.Count),
 		"Session":  append(listers(t, sessions.List, sessions.Count), listersOf(t, key, sessions.OfSubscribers, sessions.CountOfSubscribers)...),
-		"Question": listers(t, questions.List, questions.Count),
-		"Silence":  listers(t, silences.List, silences.Count), "Source": listers(t, sources.List, sources.Count),
+		"Question": listers(t, questions.List, questions.Count), "Report": listers(t, kept.List, kept.Count),
+		"Silence": listers(t, silences.List, silences.Count), "Source": listers(t, sources.List, sources.Count),
 		"SourceReject": listers(t, sources.Rejects, sources.CountRejects), "Tag": listers(t, tags.List, tags.Count),
 		"Tariff": listers(t, catalogue.Tariffs, catalogue.CountTariffs), "User": listers(t, users.Users, users.CountUsers),
 		"Upstream": listers(t, upstreams.List, upstreams.Count), "WaitingUsage": listers(t, state.Waiting, state.CountWaiting), "Webhook": listers(t, hooks.List, hooks.Count),

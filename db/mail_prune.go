@@ -42,6 +42,17 @@ WITH old AS (
 )
 DELETE FROM alert_deliveries d USING old
 WHERE d.company_id = $1 AND d.notification_id = old.notification_id AND d.recipient_id = old.recipient_id`
+	// pruneIssues keeps the answers that mails are written from while there are such mails.
+	pruneIssues = `
+WITH old AS (
+  SELECT report_id, due_at FROM report_issues i
+  WHERE company_id = $1 AND created_at < $2 AND NOT EXISTS (
+    SELECT FROM mails m WHERE m.company_id = $1 AND m.report_id = i.report_id AND m.report_due_at = i.due_at)
+  ORDER BY created_at
+  LIMIT $3
+)
+DELETE FROM report_issues i USING old
+WHERE i.company_id = $1 AND i.report_id = old.report_id AND i.due_at = old.due_at`
 	prunedAtOnce = 1000
 )
 
@@ -56,6 +67,9 @@ func (o *Outbox) Prune(ctx context.Context, expired retention.Expired) (int, err
 		pruned += mails
 		if err == nil {
 			_, err = o.prune(ctx, pruneSuppressed, company, before)
+		}
+		if err == nil {
+			_, err = o.prune(ctx, pruneIssues, company, before)
 		}
 		return err
 	})

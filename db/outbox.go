@@ -138,7 +138,36 @@ func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest dom
 	if err := o.enter(ctx, company, contents, digest.MaxEntries); err != nil {
 		return nil, err
 	}
+	if err := o.enterReports(ctx, company, contents); err != nil {
+		return nil, err
+	}
 	return o.invite(ctx, company, contents)
+}
+
+const issuesOfMails = `
+SELECT m.mail_id, m.report_id, i.content
+FROM mails m
+JOIN report_issues i ON i.company_id = $1 AND i.report_id = m.report_id AND i.due_at = m.report_due_at
+WHERE m.company_id = $1 AND m.mail_id = ANY($2::uuid[])`
+
+// enterReports adds the answers to the mails of reports.
+func (o *Outbox) enterReports(ctx context.Context, company domain.CompanyID, contents []*domain.MailContent) error {
+	of := map[string]*domain.MailContent{}
+	var ids pq.StringArray
+	for _, content := range contents {
+		if content.Kind == domain.MailReport {
+			of[content.MailID], ids = content, append(ids, content.MailID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	type row struct{ MailID, ReportID, Content string }
+	rows, err := pg.SelectAll[row](ctx, o.pool, issuesOfMails, company, ids)
+	for _, r := range rows {
+		of[r.MailID].ReportID, of[r.MailID].Report = r.ReportID, []byte(r.Content)
+	}
+	return err
 }
 
 const entriesOfMails = `
@@ -331,15 +360,25 @@ func (o *Outbox) Refused(ctx context.Context, company domain.CompanyID, mail *do
 	return len(ofAddress) > 0 && ofAddress[0], pg.Translate(err)
 }
 
-const failMail = `
+const (
+	failMail = `
 UPDATE mails SET state = 'failed', finished_at = $4, last_error = $5
 WHERE company_id = $1 AND mail_id = $2 AND state = 'queued' AND attempts = $3`
+	// tellReport shows on a report that one of its mails was given up.
+	tellReport = `
+UPDATE reports r SET last_failure = $3
+FROM mails m
+WHERE r.company_id = $1 AND m.company_id = $1 AND m.mail_id = $2 AND r.report_id = m.report_id`
+)
 
 // Fail implements domain.Outbox.
 func (o *Outbox) Fail(ctx context.Context, company domain.CompanyID, mail *domain.Mail, reason string, suppress bool) error {
 	at := o.now()
 	return pg.InTx(ctx, o.pool, func(tx *sqlx.Tx) error {
 		n, err := pg.Affected(ctx, tx, failMail, company, mail.MailID, mail.Attempts, at, reason)
+		if err == nil && n > 0 && mail.Kind == domain.MailReport {
+			_, err = pg.Affected(ctx, tx, tellReport, company, mail.MailID, mail.Email+": "+reason)
+		}
 		if err != nil || n == 0 || !suppress {
 			return err
 		}

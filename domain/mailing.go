@@ -28,6 +28,8 @@ const (
 	MailWebhook MailKind = "webhook"
 	// MailInvitation asks a user to sign in. It goes to no recipient of alerts.
 	MailInvitation MailKind = "invitation"
+	// MailReport is an answer to a question. It goes to an address of a report.
+	MailReport MailKind = "report"
 )
 
 // Mail is an e-mail to one recipient. Its content never changes, so every
@@ -123,6 +125,10 @@ type MailContent struct {
 	// SignIn is the code of the link in a mail of MailInvitation, which ends at LinkEndsAt.
 	SignIn     Secret
 	LinkEndsAt time.Time
+	// Report is the issue that a mail of MailReport is written from, as JSON: see
+	// domain/report. ReportID is that of the report.
+	Report   []byte
+	ReportID string
 }
 
 // MailEntry is a log entry with the names that people use.

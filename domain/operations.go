@@ -40,6 +40,8 @@ const (
 	// QueueReports those that it took and whose outcome was not reported.
 	QueueCommands Queue = "commands"
 	QueueReports  Queue = "command_reports"
+	// QueueMailedReports are reports by mail that are due and not answered.
+	QueueMailedReports Queue = "reports"
 	// QueueOperations are operations that are checked or run.
 	QueueOperations Queue = "operations"
 	// QueueQuarantine are usage records whose subscribers are not known.
@@ -50,7 +52,7 @@ const (
 )
 
 // Queues are all of them.
-var Queues = []Queue{QueueMessages, QueueHeld, QueueCommands, QueueReports, QueueOperations, QueueQuarantine, QueueRejects}
+var Queues = []Queue{QueueMessages, QueueHeld, QueueCommands, QueueReports, QueueMailedReports, QueueOperations, QueueQuarantine, QueueRejects}
 
 // Waiting is how much waits, and since when the oldest does.
 type Waiting struct {

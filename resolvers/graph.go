@@ -14,6 +14,7 @@ import (
 	"simgraph/domain/condition"
 	"simgraph/domain/dashboard"
 	"simgraph/domain/inventory"
+	"simgraph/domain/report"
 	"simgraph/domain/signin"
 	"simgraph/domain/silence"
 	sources "simgraph/domain/source"
@@ -44,6 +45,7 @@ type Ports struct {
 	Webhooks     webhook.Webhooks
 	Questions    domain.Questions
 	Dashboards   dashboard.Dashboards
+	Reports      report.Reports
 	Live         domain.Live
 	Audit        domain.AuditLog
 	Inventory    inventory.Inventory
@@ -54,6 +56,8 @@ type Ports struct {
 	Sources      sources.Sources
 	Intake       sources.Intake
 	Upstreams    upstream.Upstreams
+	// ReportPreviews writes what Reports would send.
+	ReportPreviews report.Previewer
 	// LiveOperations follows what Operations keeps.
 	LiveOperations bulk.Live
 }
@@ -140,6 +144,7 @@ type (
 	questionResolver        struct{ *Graph }
 	dashboardResolver       struct{ *Graph }
 	dashboardTileResolver   struct{ *Graph }
+	reportResolver          struct{ *Graph }
 	recipientResolver       struct{ *Graph }
 	silenceResolver         struct{ *Graph }
 	mailDeliveryResolver    struct{ *Graph }
@@ -263,6 +268,9 @@ func (g *Graph) ConditionFiring() generated.ConditionFiringResolver {
 func (g *Graph) ConditionLogEntry() generated.ConditionLogEntryResolver {
 	return conditionLogEntryResolver{g}
 }
+
+// Report answers the fields of a report.
+func (g *Graph) Report() generated.ReportResolver { return reportResolver{g} }
 
 // Question answers the fields of a question.
 func (g *Graph) Question() generated.QuestionResolver { return questionResolver{g} }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"simgraph/domain"
+	"simgraph/domain/report"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
 )
@@ -106,5 +107,101 @@ func (q questionResolver) IsEditable(ctx context.Context, of *domain.Question) (
 
 func (g *Graph) questionNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	found, err := g.Ports.Questions.FindMany(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}
+
+func (q queryResolver) Report(ctx context.Context, by input.ReportKey) (*report.Report, error) {
+	return lookUp[report.Report](ctx, q, "Report", by.ID, by.ReportID)
+}
+
+func (q queryResolver) PreviewReport(ctx context.Context, questionID string, frequency report.Frequency, hour int32) (*report.Preview, error) {
+	schedule := report.Schedule{Frequency: frequency, Hour: int(hour)}
+	if err := schedule.Check(); err != nil {
+		return nil, err
+	}
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := q.Ports.Questions.FindMany(ctx, caller.Scope, []string{questionID})
+	if err != nil {
+		return nil, err
+	}
+	question := found[questionID]
+	if question == nil {
+		return nil, domain.NotFound("questionId", "question", questionID)
+	}
+	end, err := q.previews.begin(ctx, caller.Scope.Company, previewWait)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return q.ReportPreviews.Preview(ctx, caller, question, schedule)
+}
+
+func (c companyResolver) Reports(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.ReportConnection, error) {
+	return companyPage(ctx, of, reportsOfCompany, report.Fields, first, after, last, before, filter, orderBy)
+}
+
+func (m mutationResolver) CreateReport(ctx context.Context, in input.CreateReportInput) (*model.CreateReportPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	created, err := m.Ports.Reports.Create(ctx, scope, report.Report{
+		QuestionID: in.QuestionID, Schedule: report.Schedule{Frequency: in.Frequency, Hour: int(in.Hour)}, Recipients: in.Recipients,
+	})
+	return &model.CreateReportPayload{Report: created}, err
+}
+
+func (m mutationResolver) EditReport(ctx context.Context, in input.EditReportInput) (*model.EditReportPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edit := report.Edit{Frequency: in.Frequency.Value(), IsPaused: in.IsPaused.Value()}
+	if hour := in.Hour.Value(); hour != nil {
+		edit.Hour = new(int(*hour))
+	}
+	if recipients := in.Recipients.Value(); recipients != nil {
+		edit.Recipients = &recipients
+	}
+	edited, err := m.Ports.Reports.Edit(ctx, scope, in.ReportID, edit)
+	return &model.EditReportPayload{Report: edited}, err
+}
+
+func (m mutationResolver) SendReport(ctx context.Context, in input.SendReportInput) (*model.SendReportPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := m.Ports.Reports.Send(ctx, scope, in.ReportID)
+	return &model.SendReportPayload{Report: sent}, err
+}
+
+func (m mutationResolver) DeleteReport(ctx context.Context, in input.DeleteReportInput) (*model.DeleteReportPayload, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := m.Ports.Reports.Remove(ctx, scope, in.ReportID)
+	return &model.DeleteReportPayload{Report: removed}, err
+}
+
+func (r reportResolver) ID(_ context.Context, of *report.Report) (string, error) {
+	return globalID("Report", of.ReportID), nil
+}
+
+func (r reportResolver) Question(ctx context.Context, of *report.Report) (*domain.Question, error) {
+	return questionOfReport.of(ctx, of)
+}
+
+func (r reportResolver) IsEditable(ctx context.Context, of *report.Report) (bool, error) {
+	scope, err := scopeOf(ctx)
+	return of.IsEditable(scope), err
+}
+
+func (g *Graph) reportNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.Reports.FindMany(ctx, scope, ids)
 	return asNodes(found, sameID), err
 }

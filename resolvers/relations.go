@@ -6,6 +6,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/report"
 	"simgraph/domain/webhook"
 	"simgraph/graph/model"
 )
@@ -151,7 +152,10 @@ var (
 	questionsOfCompany  = relateBy(field{"Company", "questions", apart, ""}, questionsByListing, single[*domain.Company], listingArguments[*domain.Company](domain.QuestionFields))
 	dashboardsOfCompany = relateBy(field{"Company", "dashboards", apart, ""}, dashboardsByListing, single[*domain.Company], listingArguments[*domain.Company](dashboard.Fields))
 	questionOfTile      = relate(field{"DashboardTile", "question", apart, ""}, questionsByID, func(t *dashboard.Tile) (string, bool) { return optional(t.QuestionID) })
-	subscriberOfTop     = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
+	reportsOfCompany    = relateBy(field{"Company", "reports", apart, ""}, reportsByListing, single[*domain.Company], listingArguments[*domain.Company](report.Fields))
+	questionOfReport    = relate(field{"Report", "question", rides, ""}, questionsByID,
+		func(r *report.Report) (string, bool) { return r.QuestionID, true })
+	subscriberOfTop = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
 		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
 )
 

@@ -58,7 +58,8 @@ var bounded = map[string]string{
 	"VolumeAlert.subjects": "pages by an argument, at most 100",
 	"Subscriber.alerts":    "the first 100 that watch it",
 	"Upstream.progress Upstream.refusals UpstreamWrites.refusals": "a line for each resource, and the last 20 refusals",
-	"User.sessions": "at most 50: those used longest ago end",
+	"Report.recipients Report.unsubscribed":                       "at most 20 addresses",
+	"User.sessions":                                               "at most 50: those used longest ago end",
 	"AlertList.items AlertLogList.items GroupList.items RecipientList.items SubscriberList.items TagList.items": "pages of REST",
 }
 

@@ -14,8 +14,9 @@ import (
 var harmlessLists = map[string]string{
 	"SubscriberChange.addTags": "adds nothing", "SubscriberChange.removeTags": "removes nothing",
 	"SubscriberChangeRow.addTags": "adds nothing", "SubscriberChangeRow.removeTags": "removes nothing",
-	"ConditionInput.changesOf":  "an empty one is refused, and one of the conditions is needed",
-	"EditUserInput.permissions": "an empty one takes all permissions away", "EditWebhookInput.eventTypes": "an empty one is refused",
+	"ConditionInput.changesOf":   "an empty one is refused, and one of the conditions is needed",
+	"EditReportInput.recipients": "they stay as they are, and an empty one is refused",
+	"EditUserInput.permissions":  "an empty one takes all permissions away", "EditWebhookInput.eventTypes": "an empty one is refused",
 	"EditDashboardInput.tiles": "a missing one leaves the tiles as they are",
 }
 

@@ -21,6 +21,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
+	reports "simgraph/db/report"
 	"simgraph/db/silence"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -66,6 +67,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Recipients:   db.NewRecipients(pool, clock),
 		Questions:    db.NewQuestions(pool, clock),
 		Dashboards:   dashboard.New(pool, dashboard.Options{Now: clock}),
+		Reports:      reports.New(pool, db.NewQuestions(pool, clock), clock),
 		Audit:        audit.NewLog(pool),
 	}, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))

@@ -143,6 +143,13 @@ func (a *Store) EndToken(ctx context.Context, from domain.Origin, token domain.S
 const CallerColumns = `u.user_id, u.email, u.permissions, k.scopes AS key_scopes, COALESCE(k.is_documents_only, false) AS documents_only,
        c.company_id, c.external_id, c.name, c.billing_day, c.time_zone, c.country_code`
 
+// visibleGroups are the groups of the user u of the company $1.
+const visibleGroups = `
+  SELECT array_agg(g.group_id ORDER BY g.group_id) AS groups, array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.hide_tariff_details) AS masked
+  FROM user_groups ug
+  JOIN groups g ON g.company_id = ug.company_id AND g.group_id = ug.group_id
+  WHERE ug.company_id = $1 AND ug.user_id = u.user_id`
+
 const authenticate = `
 SELECT ` + CallerColumns + `, t.scopes, t.expires_at, COALESCE(t.access_key_id, '') AS access_key_id, t.of_program,
        visible.groups, visible.masked
@@ -150,14 +157,30 @@ FROM access_tokens t
 JOIN users u ON u.company_id = t.company_id AND u.user_id = t.user_id
 JOIN companies c ON c.company_id = t.company_id
 LEFT JOIN access_keys k ON k.company_id = t.company_id AND k.access_key_id = t.access_key_id
-CROSS JOIN LATERAL (
-  SELECT array_agg(g.group_id ORDER BY g.group_id) AS groups, array_agg(g.group_id ORDER BY g.group_id) FILTER (WHERE g.hide_tariff_details) AS masked
-  FROM user_groups ug
-  JOIN groups g ON g.company_id = ug.company_id AND g.group_id = ug.group_id
-  WHERE ug.company_id = $1 AND ug.user_id = u.user_id
-) visible
+CROSS JOIN LATERAL (` + visibleGroups + `) visible
 WHERE t.company_id = $1 AND t.token_hash = $2 AND t.expires_at > $3 AND t.revoked_at IS NULL AND NOT u.disabled
   AND (t.access_key_id IS NULL OR (k.revoked_at IS NULL AND k.expires_at > $3))`
+
+const callerOfUser = `
+SELECT ` + CallerColumns + `, u.permissions AS scopes, now() AS expires_at, '' AS access_key_id, false AS of_program, visible.groups, visible.masked
+FROM users u
+JOIN companies c ON c.company_id = u.company_id
+LEFT JOIN access_keys k ON k.company_id = u.company_id AND k.user_id = u.user_id AND k.access_key_id = ''
+CROSS JOIN LATERAL (` + visibleGroups + `) visible
+WHERE u.company_id = $1 AND u.user_id = $2 AND NOT u.disabled`
+
+// noCredential is of callers who did not sign in.
+var noCredential [32]byte
+
+// CallerOfUser is a user as they would sign in now, for what the program does in their name;
+// nil where there is none, or it is disabled.
+func CallerOfUser(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID, userID int64) (*domain.Caller, error) {
+	row, err := pg.GetOne[CallerRow](ctx, in, nil, callerOfUser, company, userID)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return row.Caller(noCredential[:]).At(domain.Origin{}), nil
+}
 
 // CallerRow is a caller as authenticating statements select it.
 type CallerRow struct {

@@ -11,7 +11,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
-	"simgraph/domain/dashboard"
+	"simgraph/domain/report"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
 	"simgraph/domain/upstream"
@@ -209,6 +209,13 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._Session(ctx, sel, obj)
+	case report.Report:
+		return ec._Report(ctx, sel, &obj)
+	case *report.Report:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Report(ctx, sel, obj)
 	case domain.Recipient:
 		return ec._Recipient(ctx, sel, &obj)
 	case *domain.Recipient:
@@ -265,13 +272,6 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._FeedElement(ctx, sel, obj)
-	case dashboard.Dashboard:
-		return ec._Dashboard(ctx, sel, &obj)
-	case *dashboard.Dashboard:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._Dashboard(ctx, sel, obj)
 	case domain.Company:
 		return ec._Company(ctx, sel, &obj)
 	case *domain.Company:

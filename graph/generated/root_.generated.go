@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"simgraph/domain"
+	"simgraph/domain/report"
 	"simgraph/graph/generated/input"
 	"sync/atomic"
 	"time"
@@ -34,21 +35,19 @@ type ResolverRoot interface {
 	ConditionAlertState() ConditionAlertStateResolver
 	ConditionFiring() ConditionFiringResolver
 	ConditionLogEntry() ConditionLogEntryResolver
-	Dashboard() DashboardResolver
-	DashboardTile() DashboardTileResolver
 	FeedElement() FeedElementResolver
 	FeedReject() FeedRejectResolver
 	Group() GroupResolver
 	MailDelivery() MailDeliveryResolver
 	Mutation() MutationResolver
 	Operation() OperationResolver
-	OperationEffects() OperationEffectsResolver
 	OperationResult() OperationResultResolver
 	Operator() OperatorResolver
 	ParentLink() ParentLinkResolver
 	Query() QueryResolver
 	Question() QuestionResolver
 	Recipient() RecipientResolver
+	Report() ReportResolver
 	Session() SessionResolver
 	Silence() SilenceResolver
 	Source() SourceResolver
@@ -287,7 +286,6 @@ type ComplexityRoot struct {
 		BillingDay    func(childComplexity int) int
 		Country       func(childComplexity int) int
 		CurrentPeriod func(childComplexity int) int
-		Dashboards    func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		ExternalID    func(childComplexity int) int
 		FeedElements  func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		FeedRejects   func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
@@ -295,6 +293,7 @@ type ComplexityRoot struct {
 		ID            func(childComplexity int) int
 		Name          func(childComplexity int) int
 		Questions     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Reports       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Sessions      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		TimeZone      func(childComplexity int) int
 		Usage         func(childComplexity int, start *time.Time, end *time.Time) int
@@ -416,10 +415,6 @@ type ComplexityRoot struct {
 		Alert func(childComplexity int) int
 	}
 
-	CreateDashboardPayload struct {
-		Dashboard func(childComplexity int) int
-	}
-
 	CreateGroupPayload struct {
 		Group func(childComplexity int) int
 	}
@@ -430,6 +425,10 @@ type ComplexityRoot struct {
 
 	CreateRecipientPayload struct {
 		Recipient func(childComplexity int) int
+	}
+
+	CreateReportPayload struct {
+		Report func(childComplexity int) int
 	}
 
 	CreateSilencePayload struct {
@@ -460,54 +459,6 @@ type ComplexityRoot struct {
 	CreateWebhookPayload struct {
 		Secret  func(childComplexity int) int
 		Webhook func(childComplexity int) int
-	}
-
-	Dashboard struct {
-		ChangedAt      func(childComplexity int) int
-		Common         func(childComplexity int) int
-		CreatedAt      func(childComplexity int) int
-		DashboardID    func(childComplexity int) int
-		Description    func(childComplexity int) int
-		Folder         func(childComplexity int) int
-		ID             func(childComplexity int) int
-		IsEditable     func(childComplexity int) int
-		IsShared       func(childComplexity int) int
-		Name           func(childComplexity int) int
-		Owner          func(childComplexity int) int
-		RefreshMinutes func(childComplexity int) int
-		Tiles          func(childComplexity int) int
-		Version        func(childComplexity int) int
-	}
-
-	DashboardCommon struct {
-		FirstDay   func(childComplexity int) int
-		GroupID    func(childComplexity int) int
-		LastDay    func(childComplexity int) int
-		PhysicalID func(childComplexity int) int
-		Span       func(childComplexity int) int
-		TagName    func(childComplexity int) int
-	}
-
-	DashboardConnection struct {
-		Edges      func(childComplexity int) int
-		Nodes      func(childComplexity int) int
-		PageInfo   func(childComplexity int) int
-		TotalCount func(childComplexity int) int
-	}
-
-	DashboardEdge struct {
-		Cursor func(childComplexity int) int
-		Node   func(childComplexity int) int
-	}
-
-	DashboardTile struct {
-		Column     func(childComplexity int) int
-		Definition func(childComplexity int) int
-		Height     func(childComplexity int) int
-		Question   func(childComplexity int) int
-		Row        func(childComplexity int) int
-		TileID     func(childComplexity int) int
-		Width      func(childComplexity int) int
 	}
 
 	DataUsageByDirection struct {
@@ -541,10 +492,6 @@ type ComplexityRoot struct {
 		Alert func(childComplexity int) int
 	}
 
-	DeleteDashboardPayload struct {
-		Dashboard func(childComplexity int) int
-	}
-
 	DeleteGroupPayload struct {
 		Group func(childComplexity int) int
 	}
@@ -555,6 +502,10 @@ type ComplexityRoot struct {
 
 	DeleteRecipientPayload struct {
 		Recipient func(childComplexity int) int
+	}
+
+	DeleteReportPayload struct {
+		Report func(childComplexity int) int
 	}
 
 	DeleteSourcePayload struct {
@@ -613,10 +564,6 @@ type ComplexityRoot struct {
 		Alert func(childComplexity int) int
 	}
 
-	EditDashboardPayload struct {
-		Dashboard func(childComplexity int) int
-	}
-
 	EditGroupPayload struct {
 		Group func(childComplexity int) int
 	}
@@ -627,6 +574,10 @@ type ComplexityRoot struct {
 
 	EditRecipientPayload struct {
 		Recipient func(childComplexity int) int
+	}
+
+	EditReportPayload struct {
+		Report func(childComplexity int) int
 	}
 
 	EditSilencePayload struct {
@@ -796,10 +747,10 @@ type ComplexityRoot struct {
 		CreateAccessKey              func(childComplexity int, input input.CreateAccessKeyInput) int
 		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
 		CreateConditionAlert         func(childComplexity int, input input.CreateConditionAlertInput) int
-		CreateDashboard              func(childComplexity int, input input.CreateDashboardInput) int
 		CreateGroup                  func(childComplexity int, input input.CreateGroupInput) int
 		CreateQuestion               func(childComplexity int, input input.CreateQuestionInput) int
 		CreateRecipient              func(childComplexity int, input input.CreateRecipientInput) int
+		CreateReport                 func(childComplexity int, input input.CreateReportInput) int
 		CreateSilence                func(childComplexity int, input input.CreateSilenceInput) int
 		CreateSource                 func(childComplexity int, input input.CreateSourceInput) int
 		CreateSubscriber             func(childComplexity int, input input.CreateSubscriberInput) int
@@ -810,10 +761,10 @@ type ComplexityRoot struct {
 		DeleteAlert                  func(childComplexity int, input input.DeleteAlertInput) int
 		DeleteCommandProvider        func(childComplexity int, input input.DeleteCommandProviderInput) int
 		DeleteConditionAlert         func(childComplexity int, input input.DeleteConditionAlertInput) int
-		DeleteDashboard              func(childComplexity int, input input.DeleteDashboardInput) int
 		DeleteGroup                  func(childComplexity int, input input.DeleteGroupInput) int
 		DeleteQuestion               func(childComplexity int, input input.DeleteQuestionInput) int
 		DeleteRecipient              func(childComplexity int, input input.DeleteRecipientInput) int
+		DeleteReport                 func(childComplexity int, input input.DeleteReportInput) int
 		DeleteSource                 func(childComplexity int, input input.DeleteSourceInput) int
 		DeleteSourceProfile          func(childComplexity int, input input.DeleteSourceProfileInput) int
 		DeleteTariff                 func(childComplexity int, input input.DeleteTariffInput) int
@@ -825,10 +776,10 @@ type ComplexityRoot struct {
 		EditAccessKey                func(childComplexity int, input input.EditAccessKeyInput) int
 		EditAlert                    func(childComplexity int, input input.EditAlertInput) int
 		EditConditionAlert           func(childComplexity int, input input.EditConditionAlertInput) int
-		EditDashboard                func(childComplexity int, input input.EditDashboardInput) int
 		EditGroup                    func(childComplexity int, input input.EditGroupInput) int
 		EditQuestion                 func(childComplexity int, input input.EditQuestionInput) int
 		EditRecipient                func(childComplexity int, input input.EditRecipientInput) int
+		EditReport                   func(childComplexity int, input input.EditReportInput) int
 		EditSilence                  func(childComplexity int, input input.EditSilenceInput) int
 		EditSource                   func(childComplexity int, input input.EditSourceInput) int
 		EditSubscriber               func(childComplexity int, input input.EditSubscriberInput) int
@@ -856,6 +807,7 @@ type ComplexityRoot struct {
 		RotateAccessKey              func(childComplexity int, input input.RotateAccessKeyInput) int
 		RotateSourceSecret           func(childComplexity int, input input.RotateSourceSecretInput) int
 		RotateWebhookSecret          func(childComplexity int, input input.RotateWebhookSecretInput) int
+		SendReport                   func(childComplexity int, input input.SendReportInput) int
 		SendTestAlert                func(childComplexity int, input input.SendTestAlertInput) int
 		SetCommandProvider           func(childComplexity int, input input.SetCommandProviderInput) int
 		SetSourceProfile             func(childComplexity int, input input.SetSourceProfileInput) int
@@ -878,7 +830,6 @@ type ComplexityRoot struct {
 		Description   func(childComplexity int) int
 		Digest        func(childComplexity int) int
 		Done          func(childComplexity int) int
-		Effects       func(childComplexity int) int
 		EndedAt       func(childComplexity int) int
 		ErrorPolicy   func(childComplexity int) int
 		Failed        func(childComplexity int) int
@@ -886,7 +837,6 @@ type ComplexityRoot struct {
 		IsDryRun      func(childComplexity int) int
 		OperationID   func(childComplexity int) int
 		Results       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		Silence       func(childComplexity int) int
 		Skipped       func(childComplexity int) int
 		StartedAt     func(childComplexity int) int
 		StartedBy     func(childComplexity int) int
@@ -906,13 +856,6 @@ type ComplexityRoot struct {
 	OperationEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
-	}
-
-	OperationEffects struct {
-		Alerts          func(childComplexity int) int
-		Commands        func(childComplexity int) int
-		Recipients      func(childComplexity int) int
-		WebhookMessages func(childComplexity int) int
 	}
 
 	OperationResult struct {
@@ -1007,7 +950,6 @@ type ComplexityRoot struct {
 		CommandProvider                func(childComplexity int) int
 		Commands                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Company                        func(childComplexity int) int
-		Dashboard                      func(childComplexity int, by input.DashboardKey) int
 		DataUsage                      func(childComplexity int, startDate string, endDate string) int
 		DataUsageByIPAddress           func(childComplexity int, startDate string, endDate string) int
 		DataUsageByNetworkProtocol     func(childComplexity int, startDate string, endDate string) int
@@ -1027,11 +969,13 @@ type ComplexityRoot struct {
 		Operators                      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		PreviewAlert                   func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
 		PreviewConditionAlert          func(childComplexity int, input input.CreateConditionAlertInput, days int32) int
+		PreviewReport                  func(childComplexity int, questionID string, frequency report.Frequency, hour int32) int
 		PreviewSourceProfile           func(childComplexity int, by input.SourceProfileChoice, sample string) int
 		Question                       func(childComplexity int, by input.QuestionKey) int
 		Recipient                      func(childComplexity int, by input.RecipientKey) int
 		RecipientList                  func(childComplexity int, limit *int32, offset *int32) int
 		Recipients                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Report                         func(childComplexity int, by input.ReportKey) int
 		Service                        func(childComplexity int) int
 		SessionCount                   func(childComplexity int, startDate string, endDate string) int
 		Silence                        func(childComplexity int, by input.SilenceKey) int
@@ -1182,8 +1126,50 @@ type ComplexityRoot struct {
 		Delivery func(childComplexity int) int
 	}
 
+	Report struct {
+		ChangedAt    func(childComplexity int) int
+		CreatedAt    func(childComplexity int) int
+		EndedAt      func(childComplexity int) int
+		EndedReason  func(childComplexity int) int
+		Frequency    func(childComplexity int) int
+		Hour         func(childComplexity int) int
+		ID           func(childComplexity int) int
+		IsEditable   func(childComplexity int) int
+		IsPaused     func(childComplexity int) int
+		LastFailure  func(childComplexity int) int
+		LastSentAt   func(childComplexity int) int
+		NextDueAt    func(childComplexity int) int
+		Owner        func(childComplexity int) int
+		Question     func(childComplexity int) int
+		QuestionID   func(childComplexity int) int
+		Recipients   func(childComplexity int) int
+		ReportID     func(childComplexity int) int
+		Unsubscribed func(childComplexity int) int
+	}
+
 	ReportCommandPayload struct {
 		Command func(childComplexity int) int
+	}
+
+	ReportConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	ReportEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	ReportPreview struct {
+		CSV      func(childComplexity int) int
+		FileName func(childComplexity int) int
+		HTML     func(childComplexity int) int
+		Rows     func(childComplexity int) int
+		Subject  func(childComplexity int) int
+		Text     func(childComplexity int) int
 	}
 
 	RestoreRecipientPayload struct {
@@ -1222,6 +1208,10 @@ type ComplexityRoot struct {
 	RotateWebhookSecretPayload struct {
 		Secret  func(childComplexity int) int
 		Webhook func(childComplexity int) int
+	}
+
+	SendReportPayload struct {
+		Report func(childComplexity int) int
 	}
 
 	SendTestAlertPayload struct {
@@ -2724,17 +2714,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.CurrentPeriod(childComplexity), true
-	case "Company.dashboards":
-		if e.ComplexityRoot.Company.Dashboards == nil {
-			break
-		}
-
-		args, err := ec.field_Company_dashboards_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Company.Dashboards(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Company.externalId":
 		if e.ComplexityRoot.Company.ExternalID == nil {
 			break
@@ -2792,6 +2771,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.Questions(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Company.reports":
+		if e.ComplexityRoot.Company.Reports == nil {
+			break
+		}
+
+		args, err := ec.field_Company_reports_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Company.Reports(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Company.sessions":
 		if e.ComplexityRoot.Company.Sessions == nil {
 			break
@@ -3323,13 +3313,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateConditionAlertPayload.Alert(childComplexity), true
 
-	case "CreateDashboardPayload.dashboard":
-		if e.ComplexityRoot.CreateDashboardPayload.Dashboard == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CreateDashboardPayload.Dashboard(childComplexity), true
-
 	case "CreateGroupPayload.group":
 		if e.ComplexityRoot.CreateGroupPayload.Group == nil {
 			break
@@ -3350,6 +3333,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreateRecipientPayload.Recipient(childComplexity), true
+
+	case "CreateReportPayload.report":
+		if e.ComplexityRoot.CreateReportPayload.Report == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateReportPayload.Report(childComplexity), true
 
 	case "CreateSilencePayload.silence":
 		if e.ComplexityRoot.CreateSilencePayload.Silence == nil {
@@ -3411,209 +3401,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CreateWebhookPayload.Webhook(childComplexity), true
-
-	case "Dashboard.changedAt":
-		if e.ComplexityRoot.Dashboard.ChangedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.ChangedAt(childComplexity), true
-	case "Dashboard.common":
-		if e.ComplexityRoot.Dashboard.Common == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.Common(childComplexity), true
-	case "Dashboard.createdAt":
-		if e.ComplexityRoot.Dashboard.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.CreatedAt(childComplexity), true
-	case "Dashboard.dashboardId":
-		if e.ComplexityRoot.Dashboard.DashboardID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.DashboardID(childComplexity), true
-	case "Dashboard.description":
-		if e.ComplexityRoot.Dashboard.Description == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.Description(childComplexity), true
-	case "Dashboard.folder":
-		if e.ComplexityRoot.Dashboard.Folder == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.Folder(childComplexity), true
-	case "Dashboard.id":
-		if e.ComplexityRoot.Dashboard.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.ID(childComplexity), true
-	case "Dashboard.isEditable":
-		if e.ComplexityRoot.Dashboard.IsEditable == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.IsEditable(childComplexity), true
-	case "Dashboard.isShared":
-		if e.ComplexityRoot.Dashboard.IsShared == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.IsShared(childComplexity), true
-	case "Dashboard.name":
-		if e.ComplexityRoot.Dashboard.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.Name(childComplexity), true
-	case "Dashboard.owner":
-		if e.ComplexityRoot.Dashboard.Owner == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.Owner(childComplexity), true
-	case "Dashboard.refreshMinutes":
-		if e.ComplexityRoot.Dashboard.RefreshMinutes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.RefreshMinutes(childComplexity), true
-	case "Dashboard.tiles":
-		if e.ComplexityRoot.Dashboard.Tiles == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.Tiles(childComplexity), true
-	case "Dashboard.version":
-		if e.ComplexityRoot.Dashboard.Version == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dashboard.Version(childComplexity), true
-
-	case "DashboardCommon.firstDay":
-		if e.ComplexityRoot.DashboardCommon.FirstDay == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardCommon.FirstDay(childComplexity), true
-	case "DashboardCommon.groupId":
-		if e.ComplexityRoot.DashboardCommon.GroupID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardCommon.GroupID(childComplexity), true
-	case "DashboardCommon.lastDay":
-		if e.ComplexityRoot.DashboardCommon.LastDay == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardCommon.LastDay(childComplexity), true
-	case "DashboardCommon.physicalId":
-		if e.ComplexityRoot.DashboardCommon.PhysicalID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardCommon.PhysicalID(childComplexity), true
-	case "DashboardCommon.span":
-		if e.ComplexityRoot.DashboardCommon.Span == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardCommon.Span(childComplexity), true
-	case "DashboardCommon.tagName":
-		if e.ComplexityRoot.DashboardCommon.TagName == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardCommon.TagName(childComplexity), true
-
-	case "DashboardConnection.edges":
-		if e.ComplexityRoot.DashboardConnection.Edges == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardConnection.Edges(childComplexity), true
-	case "DashboardConnection.nodes":
-		if e.ComplexityRoot.DashboardConnection.Nodes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardConnection.Nodes(childComplexity), true
-	case "DashboardConnection.pageInfo":
-		if e.ComplexityRoot.DashboardConnection.PageInfo == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardConnection.PageInfo(childComplexity), true
-	case "DashboardConnection.totalCount":
-		if e.ComplexityRoot.DashboardConnection.TotalCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardConnection.TotalCount(childComplexity), true
-
-	case "DashboardEdge.cursor":
-		if e.ComplexityRoot.DashboardEdge.Cursor == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardEdge.Cursor(childComplexity), true
-	case "DashboardEdge.node":
-		if e.ComplexityRoot.DashboardEdge.Node == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardEdge.Node(childComplexity), true
-
-	case "DashboardTile.column":
-		if e.ComplexityRoot.DashboardTile.Column == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardTile.Column(childComplexity), true
-	case "DashboardTile.definition":
-		if e.ComplexityRoot.DashboardTile.Definition == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardTile.Definition(childComplexity), true
-	case "DashboardTile.height":
-		if e.ComplexityRoot.DashboardTile.Height == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardTile.Height(childComplexity), true
-	case "DashboardTile.question":
-		if e.ComplexityRoot.DashboardTile.Question == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardTile.Question(childComplexity), true
-	case "DashboardTile.row":
-		if e.ComplexityRoot.DashboardTile.Row == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardTile.Row(childComplexity), true
-	case "DashboardTile.tileId":
-		if e.ComplexityRoot.DashboardTile.TileID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardTile.TileID(childComplexity), true
-	case "DashboardTile.width":
-		if e.ComplexityRoot.DashboardTile.Width == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DashboardTile.Width(childComplexity), true
 
 	case "DataUsageByDirection.mobileOriginated":
 		if e.ComplexityRoot.DataUsageByDirection.MobileOriginated == nil {
@@ -3682,13 +3469,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteConditionAlertPayload.Alert(childComplexity), true
 
-	case "DeleteDashboardPayload.dashboard":
-		if e.ComplexityRoot.DeleteDashboardPayload.Dashboard == nil {
-			break
-		}
-
-		return e.ComplexityRoot.DeleteDashboardPayload.Dashboard(childComplexity), true
-
 	case "DeleteGroupPayload.group":
 		if e.ComplexityRoot.DeleteGroupPayload.Group == nil {
 			break
@@ -3709,6 +3489,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteRecipientPayload.Recipient(childComplexity), true
+
+	case "DeleteReportPayload.report":
+		if e.ComplexityRoot.DeleteReportPayload.Report == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteReportPayload.Report(childComplexity), true
 
 	case "DeleteSourcePayload.sourceName":
 		if e.ComplexityRoot.DeleteSourcePayload.SourceName == nil {
@@ -3825,13 +3612,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EditConditionAlertPayload.Alert(childComplexity), true
 
-	case "EditDashboardPayload.dashboard":
-		if e.ComplexityRoot.EditDashboardPayload.Dashboard == nil {
-			break
-		}
-
-		return e.ComplexityRoot.EditDashboardPayload.Dashboard(childComplexity), true
-
 	case "EditGroupPayload.group":
 		if e.ComplexityRoot.EditGroupPayload.Group == nil {
 			break
@@ -3852,6 +3632,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditRecipientPayload.Recipient(childComplexity), true
+
+	case "EditReportPayload.report":
+		if e.ComplexityRoot.EditReportPayload.Report == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditReportPayload.Report(childComplexity), true
 
 	case "EditSilencePayload.silence":
 		if e.ComplexityRoot.EditSilencePayload.Silence == nil {
@@ -4479,17 +4266,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateConditionAlert(childComplexity, args["input"].(input.CreateConditionAlertInput)), true
-	case "Mutation.createDashboard":
-		if e.ComplexityRoot.Mutation.CreateDashboard == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_createDashboard_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.CreateDashboard(childComplexity, args["input"].(input.CreateDashboardInput)), true
 	case "Mutation.createGroup":
 		if e.ComplexityRoot.Mutation.CreateGroup == nil {
 			break
@@ -4523,6 +4299,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateRecipient(childComplexity, args["input"].(input.CreateRecipientInput)), true
+	case "Mutation.createReport":
+		if e.ComplexityRoot.Mutation.CreateReport == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createReport_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateReport(childComplexity, args["input"].(input.CreateReportInput)), true
 	case "Mutation.createSilence":
 		if e.ComplexityRoot.Mutation.CreateSilence == nil {
 			break
@@ -4633,17 +4420,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteConditionAlert(childComplexity, args["input"].(input.DeleteConditionAlertInput)), true
-	case "Mutation.deleteDashboard":
-		if e.ComplexityRoot.Mutation.DeleteDashboard == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_deleteDashboard_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.DeleteDashboard(childComplexity, args["input"].(input.DeleteDashboardInput)), true
 	case "Mutation.deleteGroup":
 		if e.ComplexityRoot.Mutation.DeleteGroup == nil {
 			break
@@ -4677,6 +4453,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteRecipient(childComplexity, args["input"].(input.DeleteRecipientInput)), true
+	case "Mutation.deleteReport":
+		if e.ComplexityRoot.Mutation.DeleteReport == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteReport_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteReport(childComplexity, args["input"].(input.DeleteReportInput)), true
 	case "Mutation.deleteSource":
 		if e.ComplexityRoot.Mutation.DeleteSource == nil {
 			break
@@ -4798,17 +4585,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditConditionAlert(childComplexity, args["input"].(input.EditConditionAlertInput)), true
-	case "Mutation.editDashboard":
-		if e.ComplexityRoot.Mutation.EditDashboard == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_editDashboard_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.EditDashboard(childComplexity, args["input"].(input.EditDashboardInput)), true
 	case "Mutation.editGroup":
 		if e.ComplexityRoot.Mutation.EditGroup == nil {
 			break
@@ -4842,6 +4618,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditRecipient(childComplexity, args["input"].(input.EditRecipientInput)), true
+	case "Mutation.editReport":
+		if e.ComplexityRoot.Mutation.EditReport == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editReport_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditReport(childComplexity, args["input"].(input.EditReportInput)), true
 	case "Mutation.editSilence":
 		if e.ComplexityRoot.Mutation.EditSilence == nil {
 			break
@@ -5139,6 +4926,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RotateWebhookSecret(childComplexity, args["input"].(input.RotateWebhookSecretInput)), true
+	case "Mutation.sendReport":
+		if e.ComplexityRoot.Mutation.SendReport == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_sendReport_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SendReport(childComplexity, args["input"].(input.SendReportInput)), true
 	case "Mutation.sendTestAlert":
 		if e.ComplexityRoot.Mutation.SendTestAlert == nil {
 			break
@@ -5287,12 +5085,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.Done(childComplexity), true
-	case "Operation.effects":
-		if e.ComplexityRoot.Operation.Effects == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Operation.Effects(childComplexity), true
 	case "Operation.endedAt":
 		if e.ComplexityRoot.Operation.EndedAt == nil {
 			break
@@ -5340,12 +5132,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.Results(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
-	case "Operation.silence":
-		if e.ComplexityRoot.Operation.Silence == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Operation.Silence(childComplexity), true
 	case "Operation.skipped":
 		if e.ComplexityRoot.Operation.Skipped == nil {
 			break
@@ -5426,31 +5212,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperationEdge.Node(childComplexity), true
-
-	case "OperationEffects.alerts":
-		if e.ComplexityRoot.OperationEffects.Alerts == nil {
-			break
-		}
-
-		return e.ComplexityRoot.OperationEffects.Alerts(childComplexity), true
-	case "OperationEffects.commands":
-		if e.ComplexityRoot.OperationEffects.Commands == nil {
-			break
-		}
-
-		return e.ComplexityRoot.OperationEffects.Commands(childComplexity), true
-	case "OperationEffects.recipients":
-		if e.ComplexityRoot.OperationEffects.Recipients == nil {
-			break
-		}
-
-		return e.ComplexityRoot.OperationEffects.Recipients(childComplexity), true
-	case "OperationEffects.webhookMessages":
-		if e.ComplexityRoot.OperationEffects.WebhookMessages == nil {
-			break
-		}
-
-		return e.ComplexityRoot.OperationEffects.WebhookMessages(childComplexity), true
 
 	case "OperationResult.changes":
 		if e.ComplexityRoot.OperationResult.Changes == nil {
@@ -5849,17 +5610,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Company(childComplexity), true
-	case "Query.dashboard":
-		if e.ComplexityRoot.Query.Dashboard == nil {
-			break
-		}
-
-		args, err := ec.field_Query_dashboard_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.Dashboard(childComplexity, args["by"].(input.DashboardKey)), true
 	case "Query.dataUsage":
 		if e.ComplexityRoot.Query.DataUsage == nil {
 			break
@@ -6070,6 +5820,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.PreviewConditionAlert(childComplexity, args["input"].(input.CreateConditionAlertInput), args["days"].(int32)), true
+	case "Query.previewReport":
+		if e.ComplexityRoot.Query.PreviewReport == nil {
+			break
+		}
+
+		args, err := ec.field_Query_previewReport_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PreviewReport(childComplexity, args["questionId"].(string), args["frequency"].(report.Frequency), args["hour"].(int32)), true
 	case "Query.previewSourceProfile":
 		if e.ComplexityRoot.Query.PreviewSourceProfile == nil {
 			break
@@ -6125,6 +5886,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Recipients(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.report":
+		if e.ComplexityRoot.Query.Report == nil {
+			break
+		}
+
+		args, err := ec.field_Query_report_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Report(childComplexity, args["by"].(input.ReportKey)), true
 	case "Query._service":
 		if e.ComplexityRoot.Query.Service == nil {
 			break
@@ -6882,12 +6654,196 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ReplayWebhookDeliveryPayload.Delivery(childComplexity), true
 
+	case "Report.changedAt":
+		if e.ComplexityRoot.Report.ChangedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.ChangedAt(childComplexity), true
+	case "Report.createdAt":
+		if e.ComplexityRoot.Report.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.CreatedAt(childComplexity), true
+	case "Report.endedAt":
+		if e.ComplexityRoot.Report.EndedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.EndedAt(childComplexity), true
+	case "Report.endedReason":
+		if e.ComplexityRoot.Report.EndedReason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.EndedReason(childComplexity), true
+	case "Report.frequency":
+		if e.ComplexityRoot.Report.Frequency == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Frequency(childComplexity), true
+	case "Report.hour":
+		if e.ComplexityRoot.Report.Hour == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Hour(childComplexity), true
+	case "Report.id":
+		if e.ComplexityRoot.Report.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.ID(childComplexity), true
+	case "Report.isEditable":
+		if e.ComplexityRoot.Report.IsEditable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.IsEditable(childComplexity), true
+	case "Report.isPaused":
+		if e.ComplexityRoot.Report.IsPaused == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.IsPaused(childComplexity), true
+	case "Report.lastFailure":
+		if e.ComplexityRoot.Report.LastFailure == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.LastFailure(childComplexity), true
+	case "Report.lastSentAt":
+		if e.ComplexityRoot.Report.LastSentAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.LastSentAt(childComplexity), true
+	case "Report.nextDueAt":
+		if e.ComplexityRoot.Report.NextDueAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.NextDueAt(childComplexity), true
+	case "Report.owner":
+		if e.ComplexityRoot.Report.Owner == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Owner(childComplexity), true
+	case "Report.question":
+		if e.ComplexityRoot.Report.Question == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Question(childComplexity), true
+	case "Report.questionId":
+		if e.ComplexityRoot.Report.QuestionID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.QuestionID(childComplexity), true
+	case "Report.recipients":
+		if e.ComplexityRoot.Report.Recipients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Recipients(childComplexity), true
+	case "Report.reportId":
+		if e.ComplexityRoot.Report.ReportID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.ReportID(childComplexity), true
+	case "Report.unsubscribed":
+		if e.ComplexityRoot.Report.Unsubscribed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Unsubscribed(childComplexity), true
+
 	case "ReportCommandPayload.command":
 		if e.ComplexityRoot.ReportCommandPayload.Command == nil {
 			break
 		}
 
 		return e.ComplexityRoot.ReportCommandPayload.Command(childComplexity), true
+
+	case "ReportConnection.edges":
+		if e.ComplexityRoot.ReportConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportConnection.Edges(childComplexity), true
+	case "ReportConnection.nodes":
+		if e.ComplexityRoot.ReportConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportConnection.Nodes(childComplexity), true
+	case "ReportConnection.pageInfo":
+		if e.ComplexityRoot.ReportConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportConnection.PageInfo(childComplexity), true
+	case "ReportConnection.totalCount":
+		if e.ComplexityRoot.ReportConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportConnection.TotalCount(childComplexity), true
+
+	case "ReportEdge.cursor":
+		if e.ComplexityRoot.ReportEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportEdge.Cursor(childComplexity), true
+	case "ReportEdge.node":
+		if e.ComplexityRoot.ReportEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportEdge.Node(childComplexity), true
+
+	case "ReportPreview.csv":
+		if e.ComplexityRoot.ReportPreview.CSV == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportPreview.CSV(childComplexity), true
+	case "ReportPreview.fileName":
+		if e.ComplexityRoot.ReportPreview.FileName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportPreview.FileName(childComplexity), true
+	case "ReportPreview.html":
+		if e.ComplexityRoot.ReportPreview.HTML == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportPreview.HTML(childComplexity), true
+	case "ReportPreview.rows":
+		if e.ComplexityRoot.ReportPreview.Rows == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportPreview.Rows(childComplexity), true
+	case "ReportPreview.subject":
+		if e.ComplexityRoot.ReportPreview.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportPreview.Subject(childComplexity), true
+	case "ReportPreview.text":
+		if e.ComplexityRoot.ReportPreview.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportPreview.Text(childComplexity), true
 
 	case "RestoreRecipientPayload.alerts":
 		if e.ComplexityRoot.RestoreRecipientPayload.Alerts == nil {
@@ -6980,6 +6936,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RotateWebhookSecretPayload.Webhook(childComplexity), true
+
+	case "SendReportPayload.report":
+		if e.ComplexityRoot.SendReportPayload.Report == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendReportPayload.Report(childComplexity), true
 
 	case "SendTestAlertPayload.mails":
 		if e.ComplexityRoot.SendTestAlertPayload.Mails == nil {
@@ -9917,10 +9880,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
 		ec.unmarshalInputCreateConditionAlertInput,
-		ec.unmarshalInputCreateDashboardInput,
 		ec.unmarshalInputCreateGroupInput,
 		ec.unmarshalInputCreateQuestionInput,
 		ec.unmarshalInputCreateRecipientInput,
+		ec.unmarshalInputCreateReportInput,
 		ec.unmarshalInputCreateSilenceInput,
 		ec.unmarshalInputCreateSourceInput,
 		ec.unmarshalInputCreateSubscriberInput,
@@ -9928,19 +9891,14 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateUpstreamInput,
 		ec.unmarshalInputCreateUserInput,
 		ec.unmarshalInputCreateWebhookInput,
-		ec.unmarshalInputDashboardCommonInput,
-		ec.unmarshalInputDashboardFilter,
-		ec.unmarshalInputDashboardKey,
-		ec.unmarshalInputDashboardOrder,
-		ec.unmarshalInputDashboardTileInput,
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDeleteAlertInput,
 		ec.unmarshalInputDeleteCommandProviderInput,
 		ec.unmarshalInputDeleteConditionAlertInput,
-		ec.unmarshalInputDeleteDashboardInput,
 		ec.unmarshalInputDeleteGroupInput,
 		ec.unmarshalInputDeleteQuestionInput,
 		ec.unmarshalInputDeleteRecipientInput,
+		ec.unmarshalInputDeleteReportInput,
 		ec.unmarshalInputDeleteSourceInput,
 		ec.unmarshalInputDeleteSourceProfileInput,
 		ec.unmarshalInputDeleteTariffInput,
@@ -9956,10 +9914,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditAccessKeyInput,
 		ec.unmarshalInputEditAlertInput,
 		ec.unmarshalInputEditConditionAlertInput,
-		ec.unmarshalInputEditDashboardInput,
 		ec.unmarshalInputEditGroupInput,
 		ec.unmarshalInputEditQuestionInput,
 		ec.unmarshalInputEditRecipientInput,
+		ec.unmarshalInputEditReportInput,
 		ec.unmarshalInputEditSilenceInput,
 		ec.unmarshalInputEditSourceInput,
 		ec.unmarshalInputEditSubscriberInput,
@@ -10011,6 +9969,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputReplayWebhookDeliveriesSinceInput,
 		ec.unmarshalInputReplayWebhookDeliveryInput,
 		ec.unmarshalInputReportCommandInput,
+		ec.unmarshalInputReportFilter,
+		ec.unmarshalInputReportFrequencyFilter,
+		ec.unmarshalInputReportKey,
+		ec.unmarshalInputReportOrder,
 		ec.unmarshalInputRestoreRecipientInput,
 		ec.unmarshalInputResumeSourceInput,
 		ec.unmarshalInputResumeUpstreamInput,
@@ -10019,6 +9981,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRotateAccessKeyInput,
 		ec.unmarshalInputRotateSourceSecretInput,
 		ec.unmarshalInputRotateWebhookSecretInput,
+		ec.unmarshalInputSendReportInput,
 		ec.unmarshalInputSendTestAlertInput,
 		ec.unmarshalInputSessionFilter,
 		ec.unmarshalInputSessionOrder,
@@ -11978,233 +11941,6 @@ enum ConditionReason {
   PENDING
 }
 `, BuiltIn: false},
-	{Name: "../schema/dashboard.graphqls", Input: `extend type Query {
-  "One dashboard; null where the caller sees none such."
-  dashboard("Which one." by: DashboardKey!): Dashboard @guard(permissions: [VIEW_STATISTICS_OVERVIEW])
-}
-
-extend type Company {
-  """
-  The dashboards that the caller keeps, and those that are shared, ordered by name. A user of groups sees no dashboard about another group
-  or about a subscriber of another group.
-  """
-  dashboards(
-    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
-    first: Int
-    "Go on after this cursor."
-    after: String
-    "How many before the cursor, 0 to 100."
-    last: Int
-    "Go back before this cursor."
-    before: String
-    "Only those that fit."
-    filter: DashboardFilter
-    "In this order, by name when missing; dashboardId breaks ties."
-    orderBy: [DashboardOrder!]
-  ): DashboardConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
-}
-
-extend type Mutation {
-  "Keeps a dashboard, at most 100 to a user. Who opens it sees the answers about what they may see."
-  createDashboard(input: CreateDashboardInput!): CreateDashboardPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
-  "Changes a dashboard of the caller; for users of the whole company also one that is shared. What is missing stays; what is common and the tiles are replaced as a whole."
-  editDashboard(input: EditDashboardInput!): EditDashboardPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
-  "Deletes a dashboard of the caller; for users of the whole company also one that is shared. The questions that it shows stay."
-  deleteDashboard(input: DeleteDashboardInput!): DeleteDashboardPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
-}
-
-"Questions about usage on a grid: what is asked, not the answers."
-type Dashboard implements Node {
-  "The global id."
-  id: ID!
-  "The identifier of the dashboard: a UUID."
-  dashboardId: String!
-  "Its name."
-  name: String!
-  "What it is for; null for nothing."
-  description: String
-  "The folder that it stands in; null for none."
-  folder: String
-  "Whether everybody of the company sees it; else its owner alone does."
-  isShared: Boolean!
-  "Whether the caller may change and delete it."
-  isEditable: Boolean!
-  "Which state it is in: one more with each change."
-  version: Int!
-  "What takes the place of the span and the subject of every tile."
-  common: DashboardCommon!
-  "How often the page reads it again, in minutes; 0 is never."
-  refreshMinutes: Int!
-  "The tiles, at most 24."
-  tiles: [DashboardTile!]!
-  "The e-mail address of the user who made it."
-  owner: String!
-  "When it was made."
-  createdAt: DateTime!
-  "When it was last changed. The audit log has all changes."
-  changedAt: DateTime!
-}
-
-"What takes the place of the span and the subject of every tile. What is null does not."
-type DashboardCommon {
-  "The span."
-  span: QuestionSpan
-  "The first day of the span DAYS, such as 2026-11-01; null for others."
-  firstDay: String
-  "The last day of the span DAYS; null for others."
-  lastDay: String
-  "The group that all tiles are about."
-  groupId: Int
-  "The tag that all tiles are about."
-  tagName: String
-  "The subscriber that all tiles are about: ICCID, device EUI or IMEI."
-  physicalId: String
-}
-
-"A question on a dashboard. Where question and definition are null, the question was deleted, or the caller does not see what it is about."
-type DashboardTile {
-  "The number of the tile, unique in its dashboard."
-  tileId: Int!
-  "The first of the 12 columns that it covers, from 0."
-  column: Int!
-  "The first row of the grid that it covers, from 0."
-  row: Int!
-  "How many columns it covers."
-  width: Int!
-  "How many rows it covers."
-  height: Int!
-  "The question that is kept; null for a tile with a question of its own."
-  question: Question
-  "The question of the tile's own; null for one that shows a question that is kept."
-  definition: QuestionDefinition
-}
-
-"A page of dashboards."
-type DashboardConnection {
-  "The dashboards with their cursors."
-  edges: [DashboardEdge!]!
-  "The dashboards alone."
-  nodes: [Dashboard!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many the whole list has; counted only when selected."
-  totalCount: Int @semanticNonNull @price(units: 10)
-}
-
-"A dashboard in a page."
-type DashboardEdge {
-  "Where to go on from here."
-  cursor: String!
-  "The dashboard."
-  node: Dashboard!
-}
-
-"What is to take the place of the span and the subject of every tile. What is missing does not."
-input DashboardCommonInput {
-  "The span."
-  span: QuestionSpan
-  "The first day of the span DAYS, such as 2026-11-01."
-  firstDay: String
-  "The last day of the span DAYS, at most 4,000 days in all."
-  lastDay: String
-  "The group that all tiles are about. At most one of groupId, tagName and physicalId is said."
-  groupId: Int
-  "The tag that all tiles are about."
-  tagName: String
-  "The subscriber that all tiles are about: ICCID, device EUI or IMEI."
-  physicalId: String
-}
-
-"A tile: where it stands, and the question that it shows. One of questionId and definition is said; a tile that is there may say neither, and goes on to show what it does."
-input DashboardTileInput {
-  "Which tile of the dashboard; missing for a new one."
-  tileId: Int
-  "The first of the 12 columns that it covers, from 0."
-  column: Int!
-  "The first row of the grid that it covers, 0 to 1,000."
-  row: Int!
-  "How many columns it covers; it ends within the 12."
-  width: Int!
-  "How many rows it covers, 1 to 24."
-  height: Int!
-  "The question that is kept."
-  questionId: String
-  "A question of the tile's own."
-  definition: QuestionDefinitionInput
-}
-
-"Which dashboard to keep."
-input CreateDashboardInput {
-  "Its name, 1 to 256 characters."
-  name: String!
-  "What it is for, at most 2,000 characters."
-  description: String
-  "The folder that it stands in, at most 256 characters."
-  folder: String
-  "Whether everybody of the company sees it."
-  isShared: Boolean! = false
-  "What takes the place of the span and the subject of every tile."
-  common: DashboardCommonInput
-  "How often the page reads it again, in minutes, up to 1,440; 0 is never."
-  refreshMinutes: Int! = 0
-  "The tiles, at most 24."
-  tiles: [DashboardTileInput!]! = []
-}
-
-"Which dashboard to edit, and how."
-input EditDashboardInput {
-  "The identifier of the dashboard."
-  dashboardId: String!
-  "The version that is to be changed. Where somebody else has changed the dashboard since, the edit is refused. When missing, any version is changed."
-  expectedVersion: Int
-  "Its name, 1 to 256 characters."
-  name: String
-  "What it is for, at most 2,000 characters; empty takes it away."
-  description: String
-  "The folder that it stands in, at most 256 characters; empty takes it out of one."
-  folder: String
-  "Whether everybody of the company sees it. Only its owner makes it private."
-  isShared: Boolean
-  "What takes the place of the span and the subject of every tile; replaced as a whole."
-  common: DashboardCommonInput
-  "How often the page reads it again, in minutes, up to 1,440; 0 is never."
-  refreshMinutes: Int
-  "The tiles, at most 24; replaced as a whole."
-  tiles: [DashboardTileInput!]
-}
-
-"Which dashboard to delete."
-input DeleteDashboardInput {
-  "The identifier of the dashboard."
-  dashboardId: String!
-}
-
-"What keeping a dashboard gave."
-type CreateDashboardPayload {
-  "The dashboard."
-  dashboard: Dashboard!
-}
-
-"What editing a dashboard gave."
-type EditDashboardPayload {
-  "The dashboard as it is now."
-  dashboard: Dashboard!
-}
-
-"What deleting a dashboard gave."
-type DeleteDashboardPayload {
-  "The dashboard as it was."
-  dashboard: Dashboard!
-}
-
-"Names a dashboard."
-input DashboardKey @oneOf {
-  "The global id."
-  id: ID
-  "The identifier of the dashboard."
-  dashboardId: String
-}
-`, BuiltIn: false},
 	{Name: "../schema/delivery.graphqls", Input: `extend type Query {
   "What was sent, mails and messages to webhooks in one list, the newest first unless ordered otherwise. Only for users of the whole company."
   deliveries(
@@ -12361,7 +12097,7 @@ type DeliveryEdge {
 scalar _Any
 
 "An object that a gateway can name by a key: every Node."
-union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | Dashboard | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
+union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Report | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
 
 "The graph as a subgraph of Apollo Federation 2."
 type _Service {
@@ -12995,56 +12731,6 @@ enum CommandOrderField {
   REQUESTED_AT
 }
 
-"Which dashboards are wanted. All conditions must hold; none wants everything."
-input DashboardFilter {
-  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
-  and: [DashboardFilter!]
-  "Any of these; never true for an empty list."
-  or: [DashboardFilter!]
-  "Not this."
-  not: DashboardFilter
-  "The identifier of the dashboard: a UUID."
-  dashboardId: StringFilter
-  "Its name."
-  name: StringFilter
-  "The folder that it stands in; null for none."
-  folder: StringFilter
-  "The e-mail address of the user who made it."
-  owner: StringFilter
-  "Whether everybody of the company sees it; else its owner alone does."
-  isShared: BooleanFilter
-  "When it was made."
-  createdAt: DateTimeFilter
-  "When it was last changed. The audit log has all changes."
-  changedAt: DateTimeFilter
-}
-
-"One step of an order of dashboards."
-input DashboardOrder {
-  "By this field."
-  field: DashboardOrderField!
-  "In this direction."
-  direction: OrderDirection = ASC
-}
-
-"What dashboards can be ordered by."
-enum DashboardOrderField {
-  "The identifier of the dashboard: a UUID."
-  DASHBOARD_ID
-  "Its name."
-  NAME
-  "The folder that it stands in; null for none."
-  FOLDER
-  "The e-mail address of the user who made it."
-  OWNER
-  "Whether everybody of the company sees it; else its owner alone does."
-  IS_SHARED
-  "When it was made."
-  CREATED_AT
-  "When it was last changed. The audit log has all changes."
-  CHANGED_AT
-}
-
 "Which deliveries are wanted. All conditions must hold; none wants everything."
 input DeliveryFilter {
   "All of these; true for an empty list. Here and in or and not, each object needs a condition."
@@ -13358,6 +13044,54 @@ enum QuestionOrderField {
   "When it was made."
   CREATED_AT
   "When it was last changed. The audit log has all changes."
+  CHANGED_AT
+}
+
+"Which reports are wanted. All conditions must hold; none wants everything."
+input ReportFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [ReportFilter!]
+  "Any of these; never true for an empty list."
+  or: [ReportFilter!]
+  "Not this."
+  not: ReportFilter
+  "The identifier of the report: a UUID."
+  reportId: StringFilter
+  "The identifier of the question."
+  questionId: StringFilter
+  "How often it is sent."
+  frequency: ReportFrequencyFilter
+  "The e-mail address of the user who made it."
+  owner: StringFilter
+  "Whether it is not sent for now."
+  isPaused: BooleanFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it was last changed."
+  changedAt: DateTimeFilter
+}
+
+"One step of an order of reports."
+input ReportOrder {
+  "By this field."
+  field: ReportOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What reports can be ordered by."
+enum ReportOrderField {
+  "The identifier of the report: a UUID."
+  REPORT_ID
+  "The identifier of the question."
+  QUESTION_ID
+  "The e-mail address of the user who made it."
+  OWNER
+  "Whether it is not sent for now."
+  IS_PAUSED
+  "When it was made."
+  CREATED_AT
+  "When it was last changed."
   CHANGED_AT
 }
 
@@ -14093,6 +13827,18 @@ input OperationStateFilter {
   notIn: [OperationState!]
 }
 
+"Conditions on a value of ReportFrequency."
+input ReportFrequencyFilter {
+  "Is this one."
+  eq: ReportFrequency
+  "Is not this one."
+  ne: ReportFrequency
+  "Is one of these; never true for an empty list."
+  in: [ReportFrequency!]
+  "Is none of these; true for an empty list."
+  notIn: [ReportFrequency!]
+}
+
 "Conditions on a value of SourceAuthentication."
 input SourceAuthenticationFilter {
   "Is this one."
@@ -14250,10 +13996,6 @@ type Operation implements Node {
   endedAt: DateTime
   "Until when it can be undone; null for what has not ended, changed nothing, undoes another, or was undone."
   undoableUntil: DateTime
-  "What it sets off beside its changes: of a dry run what a run would, of a run what it has by now, which undoing does not take back. Null for operations that began before this was noted."
-  effects: OperationEffects @guard(permissions: [VIEW_MONITORING_ALERTS])
-  "The silence that it was started with and that ends with it; null for none, and when it is no longer kept. Only for users of the whole company."
-  silence: Silence @guard(permissions: [VIEW_MONITORING_ALERTS])
   "What became of each subscriber, in the order of the operation."
   results(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -14269,18 +14011,6 @@ type Operation implements Node {
     "In this order, that of the operation when missing."
     orderBy: [OperationResultOrder!]
   ): OperationResultConnection @semanticNonNull
-}
-
-"What an operation sets off beside its changes. A dry run makes its changes, lets alerts fire and notify, and takes all of it back: so it is what a run sets off. Alerts on conditions, which are evaluated every minute, are not among them."
-type OperationEffects {
-  "How many alerts of volume fire, each with a subscriber and a threshold, those that are silenced too."
-  alerts: Int!
-  "How many recipients are mailed about them, each once. Null for users of groups."
-  recipients: Int
-  "How many messages about them go to webhooks. Null for users of groups."
-  webhookMessages: Int
-  "How many commands go to carriers; none where the company has no provider of commands."
-  commands: Int!
 }
 
 "How far an operation is."
@@ -14425,12 +14155,6 @@ input StartSubscriberChangeInput {
   expect: Int
   "The digest of a dry run: refused when the subscribers or their changes are others by now."
   digest: String
-  """
-  Whether a silence is made that ends with the operation, after four hours at the latest: of its subscribers, or of more than
-  100 of the groups that they move into. A dry run makes none. It needs Add Monitoring Alerts, and is only for users of the
-  whole company.
-  """
-  silence: Boolean! = false
 }
 
 "A change of a subscriber. What is left out stays as it is."
@@ -15161,6 +14885,217 @@ input RecipientKey @oneOf {
   id: ID
   "The identifier of the recipient."
   recipientId: Int
+}
+`, BuiltIn: false},
+	{Name: "../schema/report.graphqls", Input: `extend type Query {
+  "One report; null where the caller sees none such."
+  report("Which one." by: ReportKey!): Report @guard(permissions: [VIEW_STATISTICS_OVERVIEW])
+  "What a report of a question would send to the caller now. Nothing is sent."
+  previewReport(
+    "The question."
+    questionId: String!
+    "How often it would be sent."
+    frequency: ReportFrequency! = DAILY
+    "The hour of the company's time zone, 0 to 23."
+    hour: Int! = 7
+  ): ReportPreview @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 400)
+}
+
+extend type Company {
+  "The reports that the caller keeps, and for users of the whole company those of all, the newest first."
+  reports(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: ReportFilter
+    "In this order, the newest first when missing; reportId breaks ties."
+    orderBy: [ReportOrder!]
+  ): ReportConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+extend type Mutation {
+  "Sends a question by mail on a schedule, as the caller sees usage. A user keeps at most 50 reports."
+  createReport(input: CreateReportInput!): CreateReportPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Changes a report of the caller; users of the whole company also pause those of others. What is missing stays."
+  editReport(input: EditReportInput!): EditReportPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Sends a report of the caller now, beside its schedule, at most once in five minutes."
+  sendReport(input: SendReportInput!): SendReportPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Deletes a report of the caller; for users of the whole company also one of another user. Its mails that wait are not sent."
+  deleteReport(input: DeleteReportInput!): DeleteReportPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+"A question that is answered on a schedule and sent by mail, as its owner sees usage."
+type Report implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the report: a UUID."
+  reportId: String!
+  "The identifier of the question."
+  questionId: String!
+  "The question; null where the caller sees none such."
+  question: Question
+  "How often it is sent."
+  frequency: ReportFrequency!
+  "The hour of the company's time zone at which it is sent, 0 to 23."
+  hour: Int!
+  "The addresses that it is sent to, at most 20."
+  recipients: [String!]!
+  "Those of the recipients who wanted no more of it. No mail goes to them."
+  unsubscribed: [String!]!
+  "Whether it is not sent for now."
+  isPaused: Boolean!
+  "Whether the caller may change it. Users of the whole company pause and delete those of others, too."
+  isEditable: Boolean!
+  "The e-mail address of the user who made it."
+  owner: String!
+  "When it is sent next; null while it is paused, and when it has ended."
+  nextDueAt: DateTime
+  "When it was sent last; null for never."
+  lastSentAt: DateTime
+  "Why the last one could not be made or sent; null where it could."
+  lastFailure: String
+  "When it ended by itself; null where it did not."
+  endedAt: DateTime
+  "Why it ended by itself."
+  endedReason: ReportEnd
+  "When it was made."
+  createdAt: DateTime!
+  "When it was last changed."
+  changedAt: DateTime!
+}
+
+"How often a report is sent."
+enum ReportFrequency {
+  "Every day."
+  DAILY
+  "Every Monday."
+  WEEKLY
+  "On the day that a billing period begins, about the one that has ended where the span is THIS_PERIOD."
+  PERIOD_END
+}
+
+"Why a report ended by itself."
+enum ReportEnd {
+  "Its owner was removed or disabled, or is not known here."
+  OWNER_GONE
+  "Its owner may not ask the question any more."
+  PERMISSION_LOST
+  "The question was deleted, or its owner does not see it or what it is about."
+  QUESTION_GONE
+  "Every recipient has unsubscribed, or is no user and no recipient of alerts any more."
+  NOBODY_LEFT
+}
+
+"What a report would send now."
+type ReportPreview {
+  "The subject of the mail."
+  subject: String!
+  "The text of the mail."
+  text: String!
+  "The page of the mail. Its picture is attached to the mail, as cid:chart.png."
+  html: String!
+  "The file that is attached, as CSV."
+  csv: String!
+  "The name of that file."
+  fileName: String!
+  "How many rows that file has."
+  rows: Int!
+}
+
+"A page of reports."
+type ReportConnection {
+  "The reports with their cursors."
+  edges: [ReportEdge!]!
+  "The reports alone."
+  nodes: [Report!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 10)
+}
+
+"A report in a page."
+type ReportEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The report."
+  node: Report!
+}
+
+"Which question to send, when, and to whom."
+input CreateReportInput {
+  "The identifier of the question."
+  questionId: String!
+  "How often to send it."
+  frequency: ReportFrequency!
+  "The hour of the company's time zone, 0 to 23."
+  hour: Int! = 7
+  "1 to 20 addresses of enabled users of the company, or of recipients of alerts."
+  recipients: [String!]!
+}
+
+"Which report to edit, and how."
+input EditReportInput {
+  "The identifier of the report."
+  reportId: String!
+  "How often to send it."
+  frequency: ReportFrequency
+  "The hour of the company's time zone, 0 to 23."
+  hour: Int
+  "1 to 20 addresses of enabled users of the company, or of recipients of alerts."
+  recipients: [String!]
+  "Whether it is not sent for now. False also begins a report anew that has ended."
+  isPaused: Boolean
+}
+
+"Which report to send now."
+input SendReportInput {
+  "The identifier of the report."
+  reportId: String!
+}
+
+"Which report to delete."
+input DeleteReportInput {
+  "The identifier of the report."
+  reportId: String!
+}
+
+"What making a report gave."
+type CreateReportPayload {
+  "The report."
+  report: Report!
+}
+
+"What editing a report gave."
+type EditReportPayload {
+  "The report as it is now."
+  report: Report!
+}
+
+"What sending a report gave."
+type SendReportPayload {
+  "The report, which is due now."
+  report: Report!
+}
+
+"What deleting a report gave."
+type DeleteReportPayload {
+  "The report as it was."
+  report: Report!
+}
+
+"Names a report."
+input ReportKey @oneOf {
+  "The global id."
+  id: ID
+  "The identifier of the report."
+  reportId: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
@@ -18483,8 +18418,6 @@ func (ec *executionContext) childFields_Company(ctx context.Context, field graph
 		return ec.fieldContext_Company_currentPeriod(ctx, field)
 	case "fleet":
 		return ec.fieldContext_Company_fleet(ctx, field)
-	case "dashboards":
-		return ec.fieldContext_Company_dashboards(ctx, field)
 	case "feedElements":
 		return ec.fieldContext_Company_feedElements(ctx, field)
 	case "feedRejects":
@@ -18493,6 +18426,8 @@ func (ec *executionContext) childFields_Company(ctx context.Context, field graph
 		return ec.fieldContext_Company_waitingUsage(ctx, field)
 	case "questions":
 		return ec.fieldContext_Company_questions(ctx, field)
+	case "reports":
+		return ec.fieldContext_Company_reports(ctx, field)
 	case "sessions":
 		return ec.fieldContext_Company_sessions(ctx, field)
 	case "usage":
@@ -18713,14 +18648,6 @@ func (ec *executionContext) childFields_CreateConditionAlertPayload(ctx context.
 	return nil, fmt.Errorf("no field named %q was found under type CreateConditionAlertPayload", field.Name)
 }
 
-func (ec *executionContext) childFields_CreateDashboardPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "dashboard":
-		return ec.fieldContext_CreateDashboardPayload_dashboard(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CreateDashboardPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_CreateGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
@@ -18743,6 +18670,14 @@ func (ec *executionContext) childFields_CreateRecipientPayload(ctx context.Conte
 		return ec.fieldContext_CreateRecipientPayload_recipient(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateRecipientPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CreateReportPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "report":
+		return ec.fieldContext_CreateReportPayload_report(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateReportPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CreateSilencePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18803,102 +18738,6 @@ func (ec *executionContext) childFields_CreateWebhookPayload(ctx context.Context
 		return ec.fieldContext_CreateWebhookPayload_secret(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreateWebhookPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Dashboard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_Dashboard_id(ctx, field)
-	case "dashboardId":
-		return ec.fieldContext_Dashboard_dashboardId(ctx, field)
-	case "name":
-		return ec.fieldContext_Dashboard_name(ctx, field)
-	case "description":
-		return ec.fieldContext_Dashboard_description(ctx, field)
-	case "folder":
-		return ec.fieldContext_Dashboard_folder(ctx, field)
-	case "isShared":
-		return ec.fieldContext_Dashboard_isShared(ctx, field)
-	case "isEditable":
-		return ec.fieldContext_Dashboard_isEditable(ctx, field)
-	case "version":
-		return ec.fieldContext_Dashboard_version(ctx, field)
-	case "common":
-		return ec.fieldContext_Dashboard_common(ctx, field)
-	case "refreshMinutes":
-		return ec.fieldContext_Dashboard_refreshMinutes(ctx, field)
-	case "tiles":
-		return ec.fieldContext_Dashboard_tiles(ctx, field)
-	case "owner":
-		return ec.fieldContext_Dashboard_owner(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_Dashboard_createdAt(ctx, field)
-	case "changedAt":
-		return ec.fieldContext_Dashboard_changedAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Dashboard", field.Name)
-}
-
-func (ec *executionContext) childFields_DashboardCommon(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "span":
-		return ec.fieldContext_DashboardCommon_span(ctx, field)
-	case "firstDay":
-		return ec.fieldContext_DashboardCommon_firstDay(ctx, field)
-	case "lastDay":
-		return ec.fieldContext_DashboardCommon_lastDay(ctx, field)
-	case "groupId":
-		return ec.fieldContext_DashboardCommon_groupId(ctx, field)
-	case "tagName":
-		return ec.fieldContext_DashboardCommon_tagName(ctx, field)
-	case "physicalId":
-		return ec.fieldContext_DashboardCommon_physicalId(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DashboardCommon", field.Name)
-}
-
-func (ec *executionContext) childFields_DashboardConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_DashboardConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_DashboardConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_DashboardConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_DashboardConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DashboardConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_DashboardEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_DashboardEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_DashboardEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DashboardEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_DashboardTile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "tileId":
-		return ec.fieldContext_DashboardTile_tileId(ctx, field)
-	case "column":
-		return ec.fieldContext_DashboardTile_column(ctx, field)
-	case "row":
-		return ec.fieldContext_DashboardTile_row(ctx, field)
-	case "width":
-		return ec.fieldContext_DashboardTile_width(ctx, field)
-	case "height":
-		return ec.fieldContext_DashboardTile_height(ctx, field)
-	case "question":
-		return ec.fieldContext_DashboardTile_question(ctx, field)
-	case "definition":
-		return ec.fieldContext_DashboardTile_definition(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DashboardTile", field.Name)
 }
 
 func (ec *executionContext) childFields_DataUsageByDirection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18963,14 +18802,6 @@ func (ec *executionContext) childFields_DeleteConditionAlertPayload(ctx context.
 	return nil, fmt.Errorf("no field named %q was found under type DeleteConditionAlertPayload", field.Name)
 }
 
-func (ec *executionContext) childFields_DeleteDashboardPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "dashboard":
-		return ec.fieldContext_DeleteDashboardPayload_dashboard(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeleteDashboardPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_DeleteGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
@@ -18993,6 +18824,14 @@ func (ec *executionContext) childFields_DeleteRecipientPayload(ctx context.Conte
 		return ec.fieldContext_DeleteRecipientPayload_recipient(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteRecipientPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteReportPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "report":
+		return ec.fieldContext_DeleteReportPayload_report(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteReportPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteSourcePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19107,14 +18946,6 @@ func (ec *executionContext) childFields_EditConditionAlertPayload(ctx context.Co
 	return nil, fmt.Errorf("no field named %q was found under type EditConditionAlertPayload", field.Name)
 }
 
-func (ec *executionContext) childFields_EditDashboardPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "dashboard":
-		return ec.fieldContext_EditDashboardPayload_dashboard(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type EditDashboardPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_EditGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
@@ -19137,6 +18968,14 @@ func (ec *executionContext) childFields_EditRecipientPayload(ctx context.Context
 		return ec.fieldContext_EditRecipientPayload_recipient(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditRecipientPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditReportPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "report":
+		return ec.fieldContext_EditReportPayload_report(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditReportPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditSilencePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19501,10 +19340,6 @@ func (ec *executionContext) childFields_Operation(ctx context.Context, field gra
 		return ec.fieldContext_Operation_endedAt(ctx, field)
 	case "undoableUntil":
 		return ec.fieldContext_Operation_undoableUntil(ctx, field)
-	case "effects":
-		return ec.fieldContext_Operation_effects(ctx, field)
-	case "silence":
-		return ec.fieldContext_Operation_silence(ctx, field)
 	case "results":
 		return ec.fieldContext_Operation_results(ctx, field)
 	}
@@ -19533,20 +19368,6 @@ func (ec *executionContext) childFields_OperationEdge(ctx context.Context, field
 		return ec.fieldContext_OperationEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OperationEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_OperationEffects(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "alerts":
-		return ec.fieldContext_OperationEffects_alerts(ctx, field)
-	case "recipients":
-		return ec.fieldContext_OperationEffects_recipients(ctx, field)
-	case "webhookMessages":
-		return ec.fieldContext_OperationEffects_webhookMessages(ctx, field)
-	case "commands":
-		return ec.fieldContext_OperationEffects_commands(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type OperationEffects", field.Name)
 }
 
 func (ec *executionContext) childFields_OperationResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19941,12 +19762,96 @@ func (ec *executionContext) childFields_ReplayWebhookDeliveryPayload(ctx context
 	return nil, fmt.Errorf("no field named %q was found under type ReplayWebhookDeliveryPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Report(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Report_id(ctx, field)
+	case "reportId":
+		return ec.fieldContext_Report_reportId(ctx, field)
+	case "questionId":
+		return ec.fieldContext_Report_questionId(ctx, field)
+	case "question":
+		return ec.fieldContext_Report_question(ctx, field)
+	case "frequency":
+		return ec.fieldContext_Report_frequency(ctx, field)
+	case "hour":
+		return ec.fieldContext_Report_hour(ctx, field)
+	case "recipients":
+		return ec.fieldContext_Report_recipients(ctx, field)
+	case "unsubscribed":
+		return ec.fieldContext_Report_unsubscribed(ctx, field)
+	case "isPaused":
+		return ec.fieldContext_Report_isPaused(ctx, field)
+	case "isEditable":
+		return ec.fieldContext_Report_isEditable(ctx, field)
+	case "owner":
+		return ec.fieldContext_Report_owner(ctx, field)
+	case "nextDueAt":
+		return ec.fieldContext_Report_nextDueAt(ctx, field)
+	case "lastSentAt":
+		return ec.fieldContext_Report_lastSentAt(ctx, field)
+	case "lastFailure":
+		return ec.fieldContext_Report_lastFailure(ctx, field)
+	case "endedAt":
+		return ec.fieldContext_Report_endedAt(ctx, field)
+	case "endedReason":
+		return ec.fieldContext_Report_endedReason(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Report_createdAt(ctx, field)
+	case "changedAt":
+		return ec.fieldContext_Report_changedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Report", field.Name)
+}
+
 func (ec *executionContext) childFields_ReportCommandPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "command":
 		return ec.fieldContext_ReportCommandPayload_command(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReportCommandPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ReportConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ReportConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ReportConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_ReportConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ReportEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ReportEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportPreview(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subject":
+		return ec.fieldContext_ReportPreview_subject(ctx, field)
+	case "text":
+		return ec.fieldContext_ReportPreview_text(ctx, field)
+	case "html":
+		return ec.fieldContext_ReportPreview_html(ctx, field)
+	case "csv":
+		return ec.fieldContext_ReportPreview_csv(ctx, field)
+	case "fileName":
+		return ec.fieldContext_ReportPreview_fileName(ctx, field)
+	case "rows":
+		return ec.fieldContext_ReportPreview_rows(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportPreview", field.Name)
 }
 
 func (ec *executionContext) childFields_RestoreRecipientPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -20023,6 +19928,14 @@ func (ec *executionContext) childFields_RotateWebhookSecretPayload(ctx context.C
 		return ec.fieldContext_RotateWebhookSecretPayload_secret(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RotateWebhookSecretPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_SendReportPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "report":
+		return ec.fieldContext_SendReportPayload_report(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SendReportPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_SendTestAlertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -11,6 +11,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/dashboard"
 	"simgraph/domain/query"
+	"simgraph/domain/report"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
 	"simgraph/domain/upstream"
@@ -42,6 +43,7 @@ var Generated = []List{
 	{"OperationResult", "OperationResult", "results of operations", bulk.ResultFields},
 	{"Operator", "Operator", "operators", domain.OperatorFields},
 	{"Question", "Question", "questions", domain.QuestionFields},
+	{"Report", "Report", "reports", report.Fields},
 	{"Recipient", "Recipient", "recipients", domain.RecipientFields},
 	{"Session", "Session", "sessions", domain.SessionFields},
 	{"Silence", "Silence", "silences", silence.Fields},

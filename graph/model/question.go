@@ -1,6 +1,9 @@
 package model
 
-import "simgraph/domain"
+import (
+	"simgraph/domain"
+	"simgraph/domain/report"
+)
 
 // The connection of questions.
 type (
@@ -13,4 +16,18 @@ type (
 	CreateQuestionPayload struct{ Question *domain.Question }
 	EditQuestionPayload   struct{ Question *domain.Question }
 	DeleteQuestionPayload struct{ Question *domain.Question }
+)
+
+// The connection of reports.
+type (
+	ReportConnection = Connection[*report.Report]
+	ReportEdge       = Edge[*report.Report]
+)
+
+// The answers of the mutations on reports.
+type (
+	CreateReportPayload struct{ Report *report.Report }
+	EditReportPayload   struct{ Report *report.Report }
+	SendReportPayload   struct{ Report *report.Report }
+	DeleteReportPayload struct{ Report *report.Report }
 )

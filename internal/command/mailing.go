@@ -8,10 +8,13 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/carrier"
+	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
+	rules "simgraph/domain/report"
 	"simgraph/domain/webhook"
 	"simgraph/internal/mail"
+	reporting "simgraph/internal/report"
 	"simgraph/internal/seal"
 	sending "simgraph/internal/webhook"
 )
@@ -31,6 +34,14 @@ func (m *Mailing) worker(env *Env, outbox *db.Outbox, tried func(mail.Result)) (
 	return mail.New(mail.Config{
 		Outbox: outbox, SMTPURL: m.SMTPURL, Dir: filepath.Join(env.DataDir, "mail"), From: m.MailFrom, PublicURL: m.PublicURL, Log: env.Log,
 		Tried: tried, Digest: domain.Digest{Wait: m.MailWait, HourlyCap: m.MailsPerHour}, Timeout: m.MailTimeout,
+	})
+}
+
+// reporter returns who answers the reports that are due.
+func (m *Mailing) reporter(env *Env, pool *sqlx.DB, v *service) *reporting.Worker {
+	return reporting.New(reporting.Config{
+		Queue: v.reports, PublicURL: m.PublicURL, Log: env.Log,
+		Answerer: rules.Answerer{Analytics: usage.NewAnalytics(v.usage), Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool)},
 	})
 }
 

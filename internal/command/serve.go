@@ -164,6 +164,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerAdmin:     v.telemetry.serve,
 		workerLive:      v.live.Run,
 		workerMail:      v.mail.Run,
+		workerReports:   v.reporting.Run,
 		workerWebhook:   v.hooking.Run,
 		workerReconcile: every(reconcileEvery, v.upkeep.ReconcileAll),
 		workerRetain:    every(retainEvery, v.retain),

@@ -25,6 +25,7 @@ import (
 	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
+	reports "simgraph/db/report"
 	"simgraph/db/retention"
 	"simgraph/db/signin"
 	"simgraph/db/silence"
@@ -47,6 +48,7 @@ import (
 	"simgraph/internal/profile"
 	"simgraph/internal/radius"
 	"simgraph/internal/replica"
+	reporting "simgraph/internal/report"
 	"simgraph/internal/seal"
 	login "simgraph/internal/signin"
 	"simgraph/internal/upstream"
@@ -71,9 +73,12 @@ type service struct {
 	usage    *usage.Store
 	live     *live.Store
 	mail     *mail.Worker
-	graph    *resolvers.Graph
-	engine   *transport.Server
-	server   *httpd.Server
+	// reports are kept, reporting answers those that are due.
+	reports   *reports.Store
+	reporting *reporting.Worker
+	graph     *resolvers.Graph
+	engine    *transport.Server
+	server    *httpd.Server
 	// upkeep is the ledger on connections whose statements have no time limit.
 	upkeep *usage.Store
 	// ledger announces, detaches and drops the months of it, by firstRetention
@@ -152,6 +157,8 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	}
 	accounts := s.upstreams(pool, key)
 	v.synchronizing = s.synchronizer(env, pool, accounts, v.usage, telemetry.Metrics)
+	v.reports = reports.New(pool, db.NewQuestions(pool, time.Now), time.Now)
+	v.reporting = s.reporter(env, pool, v)
 	v.graph = v.newGraph(pool, v.access, v.usage, webhooks, v.sources, accounts)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {
 		return nil, err
@@ -197,6 +204,8 @@ func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store
 
 		Upstreams: accounts,
 
+		Reports: v.reports, ReportPreviews: v.reporting,
+
 		LiveOperations: v.live,
 	}, time.Now)
 }
@@ -212,7 +221,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	if err != nil {
 		return err
 	}
-	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox)
+	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox, v.reports)
 	gate := access.NewGate(tokens{v.access, v.orStandby(v.access.Authenticate, func(pool *sqlx.DB) replica.Authenticate {
 		return keys.New(pool).Authenticate
 	})}, time.Now)

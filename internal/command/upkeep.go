@@ -48,6 +48,7 @@ const (
 	workerAdmin     = "admin"
 	workerLive      = "live"
 	workerMail      = "mail"
+	workerReports   = "reports"
 	workerWebhook   = "webhook"
 	workerReconcile = "settle" // the name that metrics have had since the first version
 	workerRetain    = "retain"
@@ -69,7 +70,7 @@ const (
 	workerSQLRoles  = "sql_roles"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream, workerDocuments, workerFields, workerSQLRoles}
+var workers = []string{workerAdmin, workerLive, workerMail, workerReports, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream, workerDocuments, workerFields, workerSQLRoles}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

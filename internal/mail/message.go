@@ -1,7 +1,9 @@
 package mail
 
 import (
+	"bytes"
 	"embed"
+	"encoding/json"
 	"fmt"
 	htmltemplate "html/template"
 	netmail "net/mail"
@@ -13,14 +15,16 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"simgraph/domain"
+	rules "simgraph/domain/report"
 	"simgraph/domain/signin"
+	"simgraph/internal/report"
 )
 
 //go:embed templates
 var templates embed.FS
 
 var (
-	functions = map[string]any{"bytes": humanBytes, "time": humanTime, "who": who, "clean": clean}
+	functions = map[string]any{"bytes": report.Bytes, "time": humanTime, "who": who, "clean": clean}
 	textBody  = texttemplate.Must(texttemplate.New("alerts.txt").Funcs(functions).ParseFS(templates, "templates/alerts.txt"))
 	htmlBody  = htmltemplate.Must(htmltemplate.New("alerts.html").Funcs(functions).ParseFS(templates, "templates/alerts.html"))
 
@@ -46,15 +50,32 @@ type templateData struct {
 	Link string
 }
 
-func (w writer) write(content *domain.MailContent) (*gomail.Msg, error) {
+// headed is a message without a body.
+func (w writer) headed(content *domain.MailContent, subject string) *gomail.Msg {
 	message := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	message.FromMailAddress(w.from)
 	message.ToMailAddress(&netmail.Address{Address: content.Email})
-	message.Subject(headerText(subject(content)))
+	message.Subject(headerText(subject))
 	message.SetDateWithValue(content.CreatedAt.UTC())
 	message.SetMessageIDWithValue(content.MailID + "@" + w.domain())
 	// RFC 3834: no vacation notice is to answer.
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
+	return message
+}
+
+// offerEnd lets mail programs unsubscribe by the link.
+func (w writer) offerEnd(message *gomail.Msg, link string) {
+	message.SetListUnsubscribe("<" + link + ">")
+	if w.base.Scheme == "https" { // RFC 8058 §3.1 wants it for one click
+		message.SetListUnsubscribePost()
+	}
+}
+
+func (w writer) write(content *domain.MailContent) (*gomail.Msg, error) {
+	if content.Kind == domain.MailReport {
+		return w.report(content)
+	}
+	message := w.headed(content, subject(content))
 	data := templateData{MailContent: content, Subject: subject(content), More: content.Total - len(content.Entries) - len(content.ConditionEntries)}
 	text, html := textBody, htmlBody
 	switch {
@@ -66,15 +87,43 @@ func (w writer) write(content *domain.MailContent) (*gomail.Msg, error) {
 		text, html = invitationText, invitationHTML
 	case w.base != nil:
 		data.Unsubscribe = unsubscribeLink(w.base, content)
-		message.SetListUnsubscribe("<" + data.Unsubscribe + ">")
-		if w.base.Scheme == "https" { // RFC 8058 §3.1 wants it for one click
-			message.SetListUnsubscribePost()
-		}
+		w.offerEnd(message, data.Unsubscribe)
 	}
 	if err := message.SetBodyTextTemplate(text, data); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
 	}
 	if err := message.AddAlternativeHTMLTemplate(html, data); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
+	}
+	return message, nil
+}
+
+// report writes a mail with the answer of a report.
+func (w writer) report(content *domain.MailContent) (*gomail.Msg, error) {
+	var issue rules.Issue
+	if err := json.Unmarshal(content.Report, &issue); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
+	}
+	base, end := "", ""
+	if w.base != nil {
+		base, end = w.base.String(), reportEndLink(w.base, content)
+	}
+	rendered, err := report.Render(content.Company, &issue, base, end)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
+	}
+	message := w.headed(content, rendered.Subject)
+	if end != "" {
+		w.offerEnd(message, end)
+	}
+	message.SetBodyString(gomail.TypeTextPlain, rendered.Text)
+	message.AddAlternativeString(gomail.TypeTextHTML, rendered.HTML)
+	if rendered.Picture != nil {
+		if err := message.EmbedReader(report.PictureName, bytes.NewReader(rendered.Picture)); err != nil {
+			return nil, fmt.Errorf("%w: %w", errUnwritable, err)
+		}
+	}
+	if err := message.AttachReader(rendered.FileName, strings.NewReader(rendered.CSV), gomail.WithFileContentType(report.FileType)); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
 	}
 	return message, nil
@@ -117,16 +166,3 @@ func who(e *domain.MailEntry) string {
 func clean(text string) string { return domain.OneLine(text, domain.MaxName) }
 
 func humanTime(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04 UTC") }
-
-// humanBytes writes bytes with the unit that fits.
-func humanBytes(n int64) string {
-	const units = "kMGTPE"
-	if n < 1000 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	value, unit := float64(n), -1
-	for value >= 1000 {
-		value, unit = value/1000, unit+1
-	}
-	return fmt.Sprintf("%.2f %cB", value, units[unit])
-}

@@ -24,13 +24,20 @@ func (j judging) Unsubscribe(_ context.Context, company domain.CompanyID, recipi
 	return nil
 }
 
+// noReports knows no report.
+type noReports struct{}
+
+func (noReports) Unsubscribe(_ context.Context, _ domain.CompanyID, id string, _ func(string, []byte) bool) error {
+	return domain.NotFound("reportId", "report", id)
+}
+
 func FuzzUnsubscribeToken(f *testing.F) {
 	content := &domain.MailContent{Company: &domain.Company{CompanyID: 1}, Secret: []byte("0123456789abcdef")}
 	content.RecipientID, content.Email = 7, "Ops@acme.example"
 	link, err := url.Parse(unsubscribeLink(&url.URL{Scheme: "https", Host: "sims.example"}, content))
 	fatal.If(f, err)
 	token := link.Query().Get("token")
-	u := unsubscriber{judging{content: content}}
+	u := unsubscriber{judging{content: content}, noReports{}}
 	if err := u.verify(f.Context(), token); err != nil {
 		f.Fatalf("the link itself: %v", err)
 	}

@@ -23,7 +23,7 @@ func TestOnlyPostUnsubscribes(t *testing.T) {
 	if found == nil {
 		t.Fatalf("no link in\n%s", server.mails()[0].Data)
 	}
-	handler := mail.UnsubscribeHandler(f.outbox)
+	handler := mail.UnsubscribeHandler(f.outbox, f.reports)
 	request := func(method, target string) int {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader("List-Unsubscribe=One-Click")))

@@ -21,6 +21,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	reports "simgraph/db/report"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 	"simgraph/internal/mail"
@@ -33,6 +34,7 @@ type fixture struct {
 	t          *testing.T
 	pool       *sqlx.DB
 	outbox     *db.Outbox
+	reports    *reports.Store
 	recipients *db.Recipients
 	log        *db.VolumeLog
 	cfg        mail.Config
@@ -51,6 +53,7 @@ func newFixture(t *testing.T, server *mailServer) *fixture {
 	pool := dbtest.New(t)
 	f := &fixture{t: t, pool: pool, now: time.Now().UTC(), log: db.NewVolumeLog(pool)}
 	f.outbox, f.recipients = db.NewOutbox(pool, f.clock), db.NewRecipients(pool, f.clock)
+	f.reports = reports.New(pool, db.NewQuestions(pool, f.clock), f.clock)
 	f.cfg = mail.Config{
 		Outbox: f.outbox, From: "Alerts <alerts@sim.example>", PublicURL: "https://sim.example", Dir: filepath.Join(t.TempDir(), "mail"),
 		Now: f.clock, Every: 5 * time.Millisecond, Timeout: 10 * time.Second, Backoff: 10 * time.Millisecond,

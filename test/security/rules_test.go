@@ -62,6 +62,7 @@ const (
 	silenceID   kind = "silenceId"
 	questionID  kind = "questionId"
 	dashboardID kind = "dashboardId"
+	reportID    kind = "reportId"
 	// disabledHook is a webhook that is disabled.
 	disabledHook kind = "disabledHook"
 	deliveryID   kind = "deliveryId"
@@ -117,6 +118,7 @@ var leaves = map[string]kind{
 	"EditConditionAlertInput.alertId": conditionID, "explainConditionAlert.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
 	"silentHours": harmless, "sourceSilentMinutes": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
 	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
+	"reportId": reportID, "frequency": harmless, "hour": harmless, "recipients": userEmail, "isPaused": harmless,
 	"questionId": questionID, "measure": harmless, "split": harmless, "chart": harmless, "span": harmless, "firstDay": harmless, "lastDay": harmless,
 	"compare": harmless, "isShared": harmless, "folder": harmless, "owner": harmless, "CreateQuestionInput.name": harmless, "EditQuestionInput.name": harmless, "QuestionDefinitionInput.tagName": harmless,
 	"dashboardId": dashboardID, "CreateDashboardInput.name": harmless, "EditDashboardInput.name": harmless, "DashboardCommonInput.tagName": harmless, "expectedVersion": harmless, "refreshMinutes": harmless,
@@ -148,7 +150,7 @@ var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInput.imsi": true, "EditGroupInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
-	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "DashboardKey.dashboardId": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
+	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "DashboardKey.dashboardId": true, "ReportKey.reportId": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditReportInput.hour": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
 	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "UpstreamKey.upstreamId": true, "EditUpstreamInput.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true,
 	"AuditEntryKey.sequence": true, "SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
 
@@ -233,6 +235,7 @@ var attributes = map[string]func(part, values) any{
 	"sourceName": func(_ part, v values) any { return v[senderName] }, "msisdn": func(p part, _ values) any { return p.subscriberID(1) },
 	"upstreamId": func(_ part, v values) any { return v[upstreamID] }, "UpstreamFilter.name": func(p part, _ values) any { return p.sender() },
 	"UpstreamFilter.sourceName": func(p part, _ values) any { return p.sender() + "-usage" }, "baseUrl": nil, "lastSyncedAt": nil, "lastSweptAt": nil, "failedAt": nil,
+	"reportId": func(_ part, v values) any { return v[reportID] }, "frequency": nil, "isPaused": nil,
 	"questionId": func(_ part, v values) any { return v[questionID] }, "dashboardId": func(_ part, v values) any { return v[dashboardID] }, "DashboardFilter.name": func(p part, _ values) any { return p.mark + "-dashboard" },
 	"QuestionFilter.name": func(p part, _ values) any { return p.mark + "-question" },
 	"folder":              func(p part, _ values) any { return p.mark + "-folder" }, "owner": nil, "isShared": nil,
@@ -282,7 +285,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
 		operationID: noOperation, activeOperation: noOperation, doneOperation: noOperation,
 		alertID: 990_001, conditionID: 990_006, "noticeId": 990_007, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
-		webhookID: 990_005, silenceID: 990_008, questionID: "00000000-0000-7000-8000-000000000004", dashboardID: "00000000-0000-7000-8000-000000000005", disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
+		webhookID: 990_005, silenceID: 990_008, questionID: "00000000-0000-7000-8000-000000000004", dashboardID: "00000000-0000-7000-8000-000000000005", reportID: "00000000-0000-7000-8000-000000000005", disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
 		"mailId": "00000000-0000-7000-8000-000000000002", "notified": "1:00000000-0000-7000-8000-000000000003:1",
 		upstreamID: 990_009, pausedUpstream: 990_009,
 		commandID: "00000000-0000-7000-8000-000000000001", providerURL: p.provider(),
@@ -292,7 +295,7 @@ func (w *world) victim(t *testing.T, p part) values {
 	}
 	for node, id := range map[string]any{
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "VolumeAlert": v[alertID],
-		"MailDelivery": v["mailId"], "AlertDelivery": v["notified"], "Silence": v[silenceID], "Question": v[questionID], "Dashboard": v[dashboardID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
+		"MailDelivery": v["mailId"], "AlertDelivery": v["notified"], "Silence": v[silenceID], "Question": v[questionID], "Dashboard": v[dashboardID], "Report": v[reportID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
 		"VolumeLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],
@@ -421,6 +424,10 @@ WHERE c.company_id = $1 AND s.physical_id = $2 ORDER BY c.sequence DESC LIMIT 1`
 		t.Fatal(err)
 	}
 	v[dashboardID] = dashboard
+	if err := w.pool.GetContext(t.Context(), &question, `SELECT report_id::text FROM reports WHERE company_id = $1 AND $2 = ANY(recipients) LIMIT 1`, company, p.email()); err != nil {
+		t.Fatal(err)
+	}
+	v[reportID] = question
 	for wanted, statement := range map[kind]string{
 		"mailId": `SELECT mail_id::text FROM mails WHERE company_id = $1 AND email = $2 LIMIT 1`,
 		"notified": `SELECT concat_ws(':', l.entry_id, l.notification_id, d.recipient_id)
@@ -513,6 +520,7 @@ func (w *world) fresh(t *testing.T) values {
 	v[questionID] = w.question(t, own, "unused")
 	w.pool.MustExecContext(t.Context(), "DELETE FROM dashboards WHERE company_id = $1 AND name IN ('unused', 'text', 'new')", scope.Company)
 	v[dashboardID] = w.dashboard(t, own, "unused")
+	v[reportID] = w.report(t, own, v[questionID].(string))
 	v[alertID], v[recipientID], v[accessKeyID] = int(alert.AlertID), int(recipient.RecipientID), key.AccessKeyID
 	v[newEmail] = unusedEmail()
 	group, err := w.ports.Inventory.CreateGroup(t.Context(), scope, domain.Group{Name: "unused"})

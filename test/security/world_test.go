@@ -36,6 +36,7 @@ import (
 	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
+	reports "simgraph/db/report"
 	store "simgraph/db/signin"
 	"simgraph/db/silence"
 	sources "simgraph/db/source"
@@ -48,6 +49,7 @@ import (
 	conditions "simgraph/domain/condition"
 	boards "simgraph/domain/dashboard"
 	trusted "simgraph/domain/document"
+	"simgraph/domain/report"
 	silences "simgraph/domain/silence"
 	"simgraph/domain/source"
 	"simgraph/domain/upstream"
@@ -63,6 +65,7 @@ import (
 	"simgraph/internal/limit"
 	"simgraph/internal/problem"
 	"simgraph/internal/profile"
+	reporting "simgraph/internal/report"
 	"simgraph/internal/seal"
 	"simgraph/internal/signin"
 	"simgraph/mcp"
@@ -121,11 +124,12 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), VolumeAlerts: db.NewVolumeAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
-		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Live: w.live, Audit: audit.NewLog(pool),
+		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, db.NewQuestions(pool, clock), clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Accounts: w.sessions, Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
 	kept := sources.New(pool, sources.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock})
+	w.ports.ReportPreviews = reporting.New(reporting.Config{Now: clock, Answerer: report.Answerer{Analytics: w.ports.Analytics, Subscribers: w.ports.Subscribers, Groups: w.ports.Groups}})
 	w.intake = &intake.Intake{Sources: kept, Usage: w.usage, Now: clock}
 	w.ports.Sources, w.ports.Intake = kept, w.intake
 	w.ports.Upstreams = accounts.New(pool, accounts.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock})
@@ -166,7 +170,7 @@ func (w *world) load(t *testing.T) {
 		w.hook(t, p, p.mark+"-hook")
 		w.notice(t, p)
 		w.silence(t, p)
-		w.question(t, p, p.mark+"-question")
+		w.report(t, p, w.question(t, p, p.mark+"-question"))
 		w.dashboard(t, p, p.mark+"-dashboard")
 		w.command(t, p)
 		w.source(t, p, p.sender(), p.profile())
@@ -253,6 +257,27 @@ func (w *world) dashboard(t *testing.T, p part, name string) string {
 		t.Fatal(err)
 	}
 	return created.DashboardID
+}
+
+// report adds a report of a question to an address of the part, by a user of the part.
+func (w *world) report(t *testing.T, p part, question string) string {
+	t.Helper()
+	scope := domain.Whole(w.company(t, p.company))
+	found, err := w.access.FindUsers(t.Context(), scope, []string{p.email()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := &domain.Actor{Name: p.mark + "-owner"}
+	if user := found[p.email()]; user != nil {
+		by.UserID = user.UserID
+	}
+	created, err := w.ports.Reports.Create(t.Context(), scope.By(by), report.Report{
+		QuestionID: question, Schedule: report.Schedule{Frequency: report.Daily}, Recipients: []string{p.email()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created.ReportID
 }
 
 // source adds a source of the part with a profile of its own and a reject, which the profile

@@ -10,6 +10,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/report"
 	"simgraph/domain/source"
 	"simgraph/domain/upstream"
 	"simgraph/domain/webhook"
@@ -201,6 +202,18 @@ type CreateRecipientInput struct {
 	Email string `json:"email"`
 	// Which alerts it is notified of.
 	Scope *RecipientScopeInput `json:"scope"`
+}
+
+// Which question to send, when, and to whom.
+type CreateReportInput struct {
+	// The identifier of the question.
+	QuestionID string `json:"questionId"`
+	// How often to send it.
+	Frequency report.Frequency `json:"frequency"`
+	// The hour of the company's time zone, 0 to 23.
+	Hour int32 `json:"hour"`
+	// 1 to 20 addresses of enabled users of the company, or of recipients of alerts.
+	Recipients []string `json:"recipients"`
 }
 
 // Which silence to make.
@@ -413,6 +426,12 @@ type DeleteRecipientInput struct {
 	RecipientID int32 `json:"recipientId"`
 }
 
+// Which report to delete.
+type DeleteReportInput struct {
+	// The identifier of the report.
+	ReportID string `json:"reportId"`
+}
+
 // Which source to delete.
 type DeleteSourceInput struct {
 	// The source.
@@ -557,6 +576,20 @@ type EditRecipientInput struct {
 	Email graphql.Omittable[*string] `json:"email,omitempty"`
 	// Which alerts it is notified of from now on.
 	Scope graphql.Omittable[*RecipientScopeInput] `json:"scope,omitempty"`
+}
+
+// Which report to edit, and how.
+type EditReportInput struct {
+	// The identifier of the report.
+	ReportID string `json:"reportId"`
+	// How often to send it.
+	Frequency graphql.Omittable[*report.Frequency] `json:"frequency,omitempty"`
+	// The hour of the company's time zone, 0 to 23.
+	Hour graphql.Omittable[*int32] `json:"hour,omitempty"`
+	// 1 to 20 addresses of enabled users of the company, or of recipients of alerts.
+	Recipients graphql.Omittable[[]string] `json:"recipients,omitempty"`
+	// Whether it is not sent for now. False also begins a report anew that has ended.
+	IsPaused graphql.Omittable[*bool] `json:"isPaused,omitempty"`
 }
 
 // Which silence to edit, and how.
@@ -857,6 +890,14 @@ type ReportCommandInput struct {
 	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
+// Names a report.
+type ReportKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier of the report.
+	ReportID graphql.Omittable[*string] `json:"reportId,omitempty"`
+}
+
 // Which recipient to send mail to again.
 type RestoreRecipientInput struct {
 	// The identifier of the recipient.
@@ -907,6 +948,12 @@ type RotateSourceSecretInput struct {
 type RotateWebhookSecretInput struct {
 	// The identifier of the webhook.
 	WebhookID int32 `json:"webhookId"`
+}
+
+// Which report to send now.
+type SendReportInput struct {
+	// The identifier of the report.
+	ReportID string `json:"reportId"`
 }
 
 // Who gets a test alert.
@@ -2286,6 +2333,76 @@ func (e *RecipientOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e RecipientOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What reports can be ordered by.
+type ReportOrderField string
+
+const (
+	// The identifier of the report: a UUID.
+	ReportOrderFieldReportID ReportOrderField = "REPORT_ID"
+	// The identifier of the question.
+	ReportOrderFieldQuestionID ReportOrderField = "QUESTION_ID"
+	// The e-mail address of the user who made it.
+	ReportOrderFieldOwner ReportOrderField = "OWNER"
+	// Whether it is not sent for now.
+	ReportOrderFieldIsPaused ReportOrderField = "IS_PAUSED"
+	// When it was made.
+	ReportOrderFieldCreatedAt ReportOrderField = "CREATED_AT"
+	// When it was last changed.
+	ReportOrderFieldChangedAt ReportOrderField = "CHANGED_AT"
+)
+
+var AllReportOrderField = []ReportOrderField{
+	ReportOrderFieldReportID,
+	ReportOrderFieldQuestionID,
+	ReportOrderFieldOwner,
+	ReportOrderFieldIsPaused,
+	ReportOrderFieldCreatedAt,
+	ReportOrderFieldChangedAt,
+}
+
+func (e ReportOrderField) IsValid() bool {
+	switch e {
+	case ReportOrderFieldReportID, ReportOrderFieldQuestionID, ReportOrderFieldOwner, ReportOrderFieldIsPaused, ReportOrderFieldCreatedAt, ReportOrderFieldChangedAt:
+		return true
+	}
+	return false
+}
+
+func (e ReportOrderField) String() string {
+	return string(e)
+}
+
+func (e *ReportOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ReportOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ReportOrderField", str)
+	}
+	return nil
+}
+
+func (e ReportOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *ReportOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e ReportOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

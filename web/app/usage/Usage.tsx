@@ -16,6 +16,7 @@ import { Happened, marksOf, useHappened } from './Happened';
 import { History, Questions, SaveForm } from './Kept';
 import { type Kept, list, one } from './kept';
 import { type Definition, definitionOf, faultOf, inWords, paramsOf, ranks, same } from './question';
+import { Reports, SendForm } from './Reports';
 import { linesOf } from './rows';
 import { Shown } from './Shown';
 import { spanOf } from './span';
@@ -61,7 +62,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
   const values = useValues();
   const questions = useAsk(list);
   const [open, setOpen] = useState(() => !matchMedia(narrow).matches);
-  const [saving, setSaving] = useState<'save' | 'new' | 'dashboard' | null>(null);
+  const [saving, setSaving] = useState<'save' | 'new' | 'dashboard' | 'send' | null>(null);
   const fault = faultOf(d);
   const words = inWords(d, values.groups.get(String(d.groupId)));
   // Equal questions within an hour are equal requests.
@@ -92,6 +93,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
         <div className="row">
           {kept && <History of={kept} />}
           <button type="button" disabled={fault !== null} onClick={() => setSaving('dashboard')}>Add to dashboard</button>
+          <button type="button" disabled={fault !== null} onClick={() => setSaving('send')}>Send by mail…</button>
           {kept?.isEditable && <button type="button" onClick={() => setSaving('save')}>Save</button>}
           <button type="button" className={kept ? undefined : 'primary'} onClick={() => setSaving('new')}>{kept ? 'Save as' : 'Save'}</button>
         </div>
@@ -119,7 +121,9 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
       </Panel>
       {questions.problem && <Failure problem={questions.problem} retry={questions.reload} />}
       <Questions of={all} groups={values.groups} current={kept?.questionId ?? null} />
+      <Reports />
       {saving === 'dashboard' && <AddToDashboard question={kept && !isChanged ? kept : null} definition={d} close={() => setSaving(null)} />}
+      {saving === 'send' && <SendForm kept={kept} definition={d} words={words} close={() => setSaving(null)} />}
       {(saving === 'save' || saving === 'new') && <SaveForm of={saving === 'save' ? kept : null} definition={d} folders={folders} close={() => setSaving(null)} />}
     </div>
   );

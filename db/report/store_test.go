@@ -1,0 +1,103 @@
+package report_test
+
+import (
+	"testing"
+	"time"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+	"simgraph/db/report"
+	"simgraph/domain"
+	rules "simgraph/domain/report"
+	"simgraph/internal/fatal"
+)
+
+func kindOf(err error) domain.ErrorKind {
+	if fault, is := domain.AsError(err); is {
+		return fault.Kind
+	}
+	return ""
+}
+
+// Users of groups see their own reports, others pause and delete those of all, and nobody
+// changes what another's eyes see.
+func TestReportsAreTheirOwners(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.New(t)
+	now := time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1);
+INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
+	pool.MustExec(`INSERT INTO user_lookup (email, company_id, user_id) OVERRIDING SYSTEM VALUE VALUES ('a@acme.example', 1, 7)`)
+	pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, 7, 'a@acme.example', '{}')`)
+	owner := domain.Whole(1).By(&domain.Actor{UserID: 7, Name: "a@acme.example"})
+	other := domain.Whole(1).By(&domain.Actor{UserID: 8, Name: "b@acme.example"})
+	ofGroups := domain.Scope{Company: 1, Groups: []int64{1}, Actor: other.Actor}
+	questions := db.NewQuestions(pool, clock)
+	question, err := questions.Create(t.Context(), owner, domain.Question{Name: "q", Definition: domain.QuestionDefinition{
+		Version: domain.QuestionVersion, Measure: domain.MeasureTotal, Interval: domain.Daily, Chart: domain.ChartLine, Span: domain.SpanToday,
+	}})
+	fatal.If(t, err)
+	store := report.New(pool, questions, clock)
+	spec := rules.Report{QuestionID: question.QuestionID, Schedule: rules.Schedule{Frequency: rules.Daily, Hour: 7}, Recipients: []string{"A@acme.example"}}
+	if _, err := store.Create(t.Context(), other, spec); kindOf(err) != domain.KindNotFound {
+		t.Errorf("a report of a question that its owner does not see: %v", err)
+	}
+	made, err := store.Create(t.Context(), owner, spec)
+	fatal.If(t, err)
+	for name, want := range map[string]struct {
+		scope domain.Scope
+		n     int
+	}{"owner": {owner, 1}, "user of the company": {other, 1}, "user of groups": {ofGroups, 0}, "another company": {domain.Whole(2), 0}} {
+		n, err := store.Count(t.Context(), want.scope, domain.Listing{})
+		fatal.If(t, err)
+		if n != want.n {
+			t.Errorf("%s sees %d", name, n)
+		}
+	}
+	for name, do := range map[string]func() error{
+		"edit": func() error {
+			_, err := store.Edit(t.Context(), ofGroups, made.ReportID, rules.Edit{Hour: new(8)})
+			return err
+		},
+		"send":   func() error { _, err := store.Send(t.Context(), ofGroups, made.ReportID); return err },
+		"remove": func() error { _, err := store.Remove(t.Context(), ofGroups, made.ReportID); return err },
+	} {
+		if err := do(); kindOf(err) != domain.KindNotFound {
+			t.Errorf("%s by a user of groups: %v", name, err)
+		}
+	}
+	if _, err := store.Edit(t.Context(), other, made.ReportID, rules.Edit{Recipients: &[]string{"b@acme.example"}}); kindOf(err) != domain.KindForbidden {
+		t.Errorf("another changed the recipients: %v", err)
+	}
+	if _, err := store.Send(t.Context(), other, made.ReportID); kindOf(err) != domain.KindForbidden {
+		t.Errorf("another sent it: %v", err)
+	}
+	paused, err := store.Edit(t.Context(), other, made.ReportID, rules.Edit{IsPaused: new(true)})
+	fatal.If(t, err)
+	if paused.NextDueAt != nil {
+		t.Error("a paused report is due")
+	}
+	if _, err := store.Send(t.Context(), owner, made.ReportID); kindOf(err) != domain.KindInvalid {
+		t.Errorf("a paused report was sent: %v", err)
+	}
+	again, err := store.Edit(t.Context(), owner, made.ReportID, rules.Edit{IsPaused: new(false), Hour: new(12)})
+	fatal.If(t, err)
+	if want := time.Date(2026, 11, 5, 12, 0, 0, 0, time.UTC); again.NextDueAt == nil || !again.NextDueAt.Equal(want) {
+		t.Errorf("due at %v, not %v", again.NextDueAt, want)
+	}
+	sent, err := store.Send(t.Context(), owner, made.ReportID)
+	fatal.If(t, err)
+	if !sent.NextDueAt.Equal(now) {
+		t.Errorf("sent now, and due at %v", sent.NextDueAt)
+	}
+	pool.MustExec(`INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, due_at, created_at, report_id, report_due_at)
+SELECT 1, gen_random_uuid(), 0, 'a@acme.example', 'report', now(), now(), report_id, now() FROM reports`)
+	_, err = store.Remove(t.Context(), other, made.ReportID)
+	fatal.If(t, err)
+	var waiting int
+	fatal.If(t, pool.Get(&waiting, `SELECT count(*) FROM mails WHERE state = 'queued'`))
+	if waiting != 0 {
+		t.Error("a mail of a deleted report waits")
+	}
+}

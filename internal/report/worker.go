@@ -1,0 +1,174 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"simgraph/domain"
+	"simgraph/domain/report"
+)
+
+// Config are the settings of a Worker. Durations that are zero get the defaults that stand
+// beside them.
+type Config struct {
+	Queue report.Queue
+	// Answerer answers the questions.
+	report.Answerer
+	// PublicURL is where people reach the page; "" leaves links out.
+	PublicURL string
+	Log       *slog.Logger
+	// Now is the clock: time.Now.
+	Now func() time.Time
+	// Every is the time between two looks for reports that are due: 5 s.
+	Every time.Duration
+	// Timeout bounds one answer: 2 min. No other worker takes the report for twice that.
+	Timeout time.Duration
+	// Backoff is the time to the second attempt, doubled for each further one: 1 min.
+	Backoff time.Duration
+}
+
+// Worker answers reports that are due. Any number of workers, in any number of processes, may
+// share a queue.
+type Worker struct{ Config }
+
+var _ report.Previewer = (*Worker)(nil)
+
+// New returns a worker.
+func New(cfg Config) *Worker {
+	if cfg.Every == 0 {
+		cfg.Every = 5 * time.Second
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 2 * time.Minute
+	}
+	if cfg.Backoff == 0 {
+		cfg.Backoff = time.Minute
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Worker{cfg}
+}
+
+// Run answers reports until ctx ends. Failures are logged, and tried again.
+func (w *Worker) Run(ctx context.Context) error {
+	tick := time.NewTicker(w.Every)
+	defer tick.Stop()
+	for {
+		if err := w.Round(ctx); err != nil && ctx.Err() == nil {
+			w.Log.Error("reports: what is due could not be worked on", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Round works on every report that is due, company by company.
+func (w *Worker) Round(ctx context.Context) error {
+	companies, lost := w.Queue.Pending(ctx)
+	return errors.Join(lost, domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
+		for ctx.Err() == nil {
+			due, err := w.Queue.Claim(ctx, company, 2*w.Timeout)
+			if due == nil {
+				return err
+			}
+			if err == nil {
+				err = w.work(ctx, company, due)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// work answers one report, or ends it.
+func (w *Worker) work(ctx context.Context, company domain.CompanyID, due *report.Due) error {
+	if reason := due.Ends(); reason != "" {
+		return w.end(ctx, company, due, reason)
+	}
+	billing := due.Caller.Company.Billing()
+	at := due.Latest(*due.NextDueAt, w.Now(), billing)
+	working, cancel := context.WithTimeout(ctx, w.Timeout)
+	defer cancel()
+	issue, err := w.issue(working, due.Caller, due.Question, due.Schedule, at)
+	if err == nil {
+		_, err = Render(due.Caller.Company, issue, w.PublicURL, "") // what cannot be written is not queued
+	}
+	if err != nil {
+		return w.fail(ctx, company, due, err)
+	}
+	issue.ReportID = due.ReportID
+	isOurs, err := w.Queue.Issue(ctx, due, issue, due.Next(at, billing))
+	if err == nil && !isOurs {
+		w.Log.Info("reports: another worker had the report, or it was changed meanwhile", "report", due.ReportID)
+	}
+	return err
+}
+
+func (w *Worker) issue(ctx context.Context, caller *domain.Caller, question *domain.Question, schedule report.Schedule, at time.Time) (*report.Issue, error) {
+	period := schedule.PeriodOf(at, caller.Company.Billing())
+	answer, err := w.Answer(ctx, caller, &question.Definition, period, at)
+	if err != nil {
+		return nil, err
+	}
+	issue := &report.Issue{DueAt: at, Question: *question, Schedule: schedule, Answer: *answer}
+	if id := question.Definition.GroupID; id != nil {
+		group, err := w.Groups.Find(ctx, caller.Scope, *id)
+		if err != nil {
+			return nil, err
+		}
+		issue.Group = group.Name
+	}
+	return issue, nil
+}
+
+func (w *Worker) end(ctx context.Context, company domain.CompanyID, due *report.Due, reason report.Reason) error {
+	w.Log.Info("a report ended", "report", due.ReportID, "reason", string(reason))
+	return w.Queue.End(ctx, company, due, reason)
+}
+
+// fail ends a report whose owner may not ask or does not see what it is about, and tries
+// others again.
+func (w *Worker) fail(ctx context.Context, company domain.CompanyID, due *report.Due, err error) error {
+	if ctx.Err() != nil {
+		return nil // the lease ends, and another worker takes it
+	}
+	switch fault, _ := domain.AsError(err); {
+	case fault != nil && fault.Kind == domain.KindForbidden:
+		return w.end(ctx, company, due, report.PermissionLost)
+	case fault != nil && fault.Kind == domain.KindNotFound:
+		return w.end(ctx, company, due, report.QuestionGone)
+	}
+	w.Log.Warn("reports: an answer failed", "report", due.ReportID, "error", err)
+	now, failures := w.Now(), due.Failures+1
+	failure := report.Failure{Reason: domain.OneLine(err.Error(), 500), Failures: failures, NextDueAt: *due.NextDueAt}
+	if failures >= report.MaxFailures {
+		failure.Failures, failure.NextDueAt = 0, due.Next(now, due.Caller.Company.Billing())
+	} else {
+		failure.Again = new(now.Add(w.Backoff << (failures - 1)))
+	}
+	return w.Queue.Fail(ctx, company, due, failure)
+}
+
+// Preview writes what a report of the question would send now to the caller.
+func (w *Worker) Preview(ctx context.Context, caller *domain.Caller, question *domain.Question, schedule report.Schedule) (*report.Preview, error) {
+	issue, err := w.issue(ctx, caller, question, schedule, w.Now())
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := Render(caller.Company, issue, w.PublicURL, "")
+	if err != nil {
+		return nil, err
+	}
+	return &report.Preview{Subject: rendered.Subject, Text: rendered.Text, HTML: rendered.HTML, CSV: rendered.CSV, FileName: rendered.FileName, Rows: rendered.Rows}, nil
+}

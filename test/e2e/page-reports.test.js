@@ -1,0 +1,54 @@
+// A question is sent by mail from the page: previewed, sent now, paused and deleted.
+import assert from 'node:assert/strict';
+import { enter, graph } from './browser.js';
+import { accessible, countClicks, pageTests } from './tab.js';
+
+const inTab = pageTests();
+
+const reports = async () => (await graph('{ company { reports(first: 10) { nodes { reportId recipients isPaused lastSentAt lastFailure endedReason question { name } } } } }')).company.reports.nodes;
+
+async function until(what, is) {
+  for (let i = 0; i < 120; i++) {
+    if (await is()) return;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  assert.fail(`not within half a minute: ${what}`);
+}
+
+inTab('usage by group by day of last month is sent in six clicks', async (tab) => {
+  await enter(tab);
+  await tab.locator('.tile').first().waitFor();
+  const clicks = await countClicks(tab);
+  await tab.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Usage', exact: true }).click();
+  await tab.getByRole('link', { name: 'Usage by group by day, last month', exact: true }).click();
+  await tab.getByRole('button', { name: 'Send by mail…' }).click();
+  const dialog = tab.getByRole('dialog', { name: 'Send by mail' });
+  await dialog.getByLabel('To').fill('nobody@elsewhere.example');
+  await dialog.getByLabel('Send one now, too').click();
+  await accessible(tab, 'sending a question by mail');
+  await dialog.getByRole('button', { name: 'Send by mail' }).click();
+  await dialog.getByRole('alert').filter({ hasText: 'no enabled user' }).waitFor();
+  await dialog.getByLabel('To').fill('admin@demo.example');
+  await dialog.getByRole('button', { name: 'Send by mail' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.ok((await clicks()) <= 6, `${await clicks()} clicks`);
+  await until('the report is sent', async () => (await reports())[0]?.lastSentAt);
+  const [one] = await reports();
+  assert.deepEqual([one.recipients, one.lastFailure, one.endedReason], [['admin@demo.example'], null, null]);
+  await until('the mail is taken', async () => (await graph('{ deliveries(first: 20) { nodes { recipientName state } } }')).deliveries.nodes.some(({ recipientName, state }) => recipientName === 'admin@demo.example' && state === 'DELIVERED'));
+
+  // What is sent is shown before; it is paused, and deleted with a way back.
+  await tab.reload();
+  await tab.getByRole('button', { name: 'Send by mail…' }).click();
+  await dialog.getByRole('button', { name: 'Preview' }).click();
+  await dialog.getByText('In all:').waitFor();
+  await accessible(tab, 'the preview of a report');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  const sent = tab.getByRole('region', { name: 'Sent by mail' });
+  await sent.getByRole('button', { name: `Pause the report of ${one.question.name}` }).click();
+  await sent.getByText('paused').waitFor();
+  assert.equal((await reports())[0].isPaused, true);
+  await sent.getByRole('button', { name: `Delete the report of ${one.question.name}` }).click();
+  await tab.getByText(`The report of ${one.question.name} is deleted.`).waitFor();
+  await until('the report is gone', async () => (await reports()).length === 0);
+});
