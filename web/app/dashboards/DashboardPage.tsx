@@ -7,6 +7,7 @@ import { go, to } from '../shell/route';
 import { useUnsaved } from '../shell/unsaved';
 import { useMay, useViewer } from '../shell/viewer';
 import { useValues } from '../subscribers/FilterBar';
+import { History } from '../ui/History';
 import { Printed } from '../ui/Printed';
 import { Choice, lastWeekOf, Subject } from '../usage/Controls';
 import { spans } from '../usage/question';
@@ -120,6 +121,7 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
             </>
           ) : (
             <>
+              {kept && <History of={kept.dashboardId} />}
               <button type="button" onClick={() => print()}>Print</button>
               <button type="button" onClick={() => go(addressOf(id, common, isWall ? {} : { wall: '1' }))}>{isWall ? 'Leave full screen' : 'Full screen'}</button>
               <button type="button" className={kept?.isEditable ? undefined : 'primary'} onClick={() => setOpen('copy')}>{kept?.isEditable ? 'Copy' : 'Copy and change'}</button>

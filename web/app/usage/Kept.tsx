@@ -7,7 +7,7 @@ import { Dialog } from '../shell/Dialog';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { offerUndo, useUndo } from '../shell/undo';
-import { useMay, useViewer } from '../shell/viewer';
+import { useViewer } from '../shell/viewer';
 import { create, edit, type Kept, type list, one, remove } from './kept';
 import { type Definition, inWords, paramsOf } from './question';
 import { ready } from './ready';
@@ -109,11 +109,4 @@ export function SaveForm({ of, definition, folders, close }: FormProps) {
       </form>
     </Dialog>
   );
-}
-
-/** The changes of a question in the audit log, for those who may read it. */
-export function History({ of }: { of: Kept }) {
-  const { isRestricted } = useViewer();
-  if (!useMay('VIEW_A_USERS_DETAILS') || isRestricted) return null;
-  return <a className="button quiet" href={to('audit', { subjectId: of.questionId })}>History</a>;
 }

@@ -9,11 +9,12 @@ import { Empty, Failure, Panel, Waiting } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay, useViewer } from '../shell/viewer';
 import { useValues } from '../subscribers/FilterBar';
+import { History } from '../ui/History';
 import { Printed } from '../ui/Printed';
 import { type Answer, operationOf, resultOf } from './ask';
 import { Controls } from './Controls';
 import { Happened, marksOf, useHappened } from './Happened';
-import { History, Questions, SaveForm } from './Kept';
+import { Questions, SaveForm } from './Kept';
 import { type Kept, list, one } from './kept';
 import { type Definition, definitionOf, faultOf, inWords, paramsOf, ranks, same } from './question';
 import { Reports, SendForm } from './Reports';
@@ -91,7 +92,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
           <p className="hint">{words}{isChanged && ' · changed, not saved'}</p>
         </div>
         <div className="row">
-          {kept && <History of={kept} />}
+          {kept && <History of={kept.questionId} />}
           <button type="button" disabled={fault !== null} onClick={() => setSaving('dashboard')}>Add to dashboard</button>
           <button type="button" disabled={fault !== null} onClick={() => setSaving('send')}>Send by mail…</button>
           {kept?.isEditable && <button type="button" onClick={() => setSaving('save')}>Save</button>}
