@@ -51,6 +51,7 @@ var layers = map[string][]string{
 	"rest":                   {"domain", "domain/ascii", "domain/bulk", "domain/carrier", "domain/query", "domain/webhook", "graph/engine/guard", "graph/engine/input", "internal/held", "internal/problem"},
 	"mcp":                    {"domain", "domain/bulk", "domain/document", "graph/engine/guard", "internal/flight", "internal/problem"},
 	"scrape":                 {"domain", "domain/ascii", "internal/problem"},
+	"export":                 {"domain", "domain/ascii", "graph/engine/input", "internal/problem"},
 	"internal/problem":       {"domain"},
 	"internal/flight":        {},
 	"internal/held":          {},

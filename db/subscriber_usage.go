@@ -1,11 +1,16 @@
 package db
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -139,3 +144,58 @@ func (l *subscriberList) usagePage(part usagePart, listing domain.Listing, also,
 	return "SELECT " + strings.Join(columns, ", ") + "\n" + l.from() + "\nWHERE " + strings.Join(where, " AND ") +
 		"\nORDER BY " + p.OrderBy + "\nLIMIT " + most, p.Order, nil
 }
+
+// UsageExports reads usage row by row from PostgreSQL.
+type UsageExports struct{ pool *sqlx.DB }
+
+var _ domain.UsageExports = (*UsageExports)(nil)
+
+// NewUsageExports returns the store on the pool, of which the statements must have no time
+// limit.
+func NewUsageExports(pool *sqlx.DB) *UsageExports { return &UsageExports{pool} }
+
+// exportKey orders the rows of a part. Values are compared with the texts of callers, so what
+// has none is an empty one.
+const exportKey = `s.physical_id, u.hour, (coalesce(u.value, '') COLLATE "C")`
+
+// Rows implements domain.UsageExports.
+func (e *UsageExports) Rows(ctx context.Context, scope domain.Scope, export domain.UsageExport, each func(domain.UsageRow) error) error {
+	after := export.After
+	for _, part := range export.Parts() {
+		export.After = after
+		if err := e.part(ctx, scope, &export, part, each); err != nil {
+			return err
+		}
+		after = domain.UsageKey{}
+	}
+	return nil
+}
+
+// part reads the rows of one part while the server sends them.
+func (e *UsageExports) part(ctx context.Context, scope domain.Scope, export *domain.UsageExport, part domain.Range, each func(domain.UsageRow) error) error {
+	l := newSubscriberList(scope, export.Subscribers.PeriodStart)
+	where := l.visible + " AND " + l.Filter(export.Subscribers.Filter)
+	if !export.After.IsZero() {
+		hour := int64(0)
+		if export.By.Unit == domain.Hourly {
+			hour = hourOf(export.After.Start)
+		}
+		where += " AND (" + exportKey + ") > (" + l.Arg(export.After.PhysicalID, "text") + ", " + l.Arg(hour, "bigint") + ", " + l.Arg(export.After.Value, "text") + ")"
+	}
+	sums := usage.Exported(l.Arg, export, part, l.groups)
+	sql := "SELECT u.hour, s.physical_id, s.subscriber_id, u.value, u.label, u.mobile_originated, u.mobile_terminated, u.sessions\n" + l.from() +
+		"\nJOIN (" + sums + "\n) u ON u.subscriber_key = s.key\nWHERE " + where + "\nORDER BY " + exportKey
+	type row struct {
+		Hour int64
+		domain.UsageRow
+	}
+	start := export.By.StartOf(part.Start).UTC()
+	return pg.EachRow(ctx, e.pool, sql, l.Args, func(r row) error {
+		if r.Start = start; r.Hour > 0 {
+			r.Start = time.Unix(r.Hour*domain.SecondsOfHour, 0).UTC()
+		}
+		return each(r.UsageRow)
+	})
+}
+
+func hourOf(t time.Time) int64 { return t.Unix() / domain.SecondsOfHour }

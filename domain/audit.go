@@ -12,7 +12,7 @@ import (
 )
 
 // The actions that the audit log records. Importing what bundles hold is an
-// action per type: import.subscribers.
+// action per type: import.subscribers. So is exporting rows: export.usage.
 const (
 	AuditSubscriberEdit   = "subscriber.edit"
 	AuditSubscriberCreate = "subscriber.create"
@@ -65,6 +65,8 @@ const (
 	AuditQuestionCreate   = "question.create"
 	AuditQuestionEdit     = "question.edit"
 	AuditQuestionDelete   = "question.delete"
+	AuditExport           = "export."
+	AuditExportEnd        = "export.end"
 	AuditDashboardCreate  = "dashboard.create"
 	AuditDashboardEdit    = "dashboard.edit"
 	AuditDashboardDelete  = "dashboard.delete"

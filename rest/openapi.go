@@ -33,6 +33,9 @@ func (all router) contract(schema *ast.Schema, publicURL string) ([]byte, error)
 	}
 	paths[UsageStream] = object{"post": usageStream()}
 	paths[SourceRecordsPath] = object{"post": sourceRecords()}
+	for _, e := range exports {
+		paths[ExportPrefix+e.name] = object{"get": e.describe()}
+	}
 	paths[OperationsPath], paths[OperationsTemplatePath] = object{"post": operationStart()}, object{"get": operationTemplate()}
 	paths[TokenPath] = object{"post": tokenExchange()}
 	server, contact := "/", object{"name": "The operator of this service"}

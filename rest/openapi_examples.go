@@ -54,6 +54,7 @@ var tagDescriptions = [][2]string{
 	{"alert", "Alerts on the volume of usage, and their log."},
 	{"recipient", "Recipients of alert mail."},
 	{"usage", "Usage records of network elements."},
+	{"export", "Files of rows for analysts."},
 	{"operations", "Changes of many subscribers by a file."},
 	{"access", "Access tokens."},
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -94,6 +95,14 @@ func Open(ctx context.Context, url string, opt Options) (*sqlx.DB, error) {
 
 // newPool connects to nothing yet.
 func newPool(cfg pq.Config, opt Options, network stmtcache.ContextDialer) (*sqlx.DB, error) {
+	connector, err := newConnector(cfg, opt, network)
+	if err != nil {
+		return nil, err
+	}
+	return poolOf(connector, cmp.Or(opt.MaxConns, defaultMaxConns)), nil
+}
+
+func newConnector(cfg pq.Config, opt Options, network stmtcache.ContextDialer) (driver.Connector, error) {
 	inner, err := pq.NewConnectorConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("the database address: %w", err)
@@ -102,12 +111,15 @@ func newPool(cfg pq.Config, opt Options, network stmtcache.ContextDialer) (*sqlx
 	if opt.Pooler {
 		size = 0
 	}
-	pool := sqlx.NewDb(sql.OpenDB(stmtcache.New(inner, network, size, opt.observer())), "postgres")
+	return stmtcache.New(inner, network, size, opt.observer()), nil
+}
+
+func poolOf(connector driver.Connector, conns int) *sqlx.DB {
+	pool := sqlx.NewDb(sql.OpenDB(connector), "postgres")
 	pool.Mapper = fieldNames
-	conns := cmp.Or(opt.MaxConns, defaultMaxConns)
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
-	return pool, nil
+	return pool
 }
 
 func configure(address string, opt Options) (pq.Config, error) {

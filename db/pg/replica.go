@@ -12,7 +12,8 @@ import (
 
 // Replica is a hot standby of the primary database, which takes reads.
 type Replica struct {
-	place string
+	place   string
+	address string
 	// cluster is what the standby must be a copy of.
 	cluster string
 	pool    *sqlx.DB
@@ -33,7 +34,7 @@ func OpenReplica(address, cluster string, opt Options) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replica{place: place(cfg), cluster: cluster, conns: newConns(), probeConns: newConns()}
+	r := &Replica{place: place(cfg), address: address, cluster: cluster, conns: newConns(), probeConns: newConns()}
 	if r.pool, err = newPool(cfg, opt, r.conns); err != nil {
 		return nil, err
 	}
@@ -46,6 +47,11 @@ func (r *Replica) Pool() *sqlx.DB { return r.pool }
 
 // Place is the address of the standby, without credentials.
 func (r *Replica) Place() string { return r.place }
+
+// OpenSnapshot is OpenSnapshot on the standby.
+func (r *Replica) OpenSnapshot(ctx context.Context, opt Options) (*sqlx.DB, error) {
+	return OpenSnapshot(ctx, r.address, opt)
+}
 
 // Close closes the connections.
 func (r *Replica) Close() error { return errors.Join(r.pool.Close(), r.probe.Close()) }

@@ -68,17 +68,19 @@ func (c *rowCollector[T]) next() *T {
 // rowVisitor makes a T of every row.
 type rowVisitor[T any] struct {
 	rowType[T]
+	// made is reused, so that a row needs no memory of its own.
+	made    T
 	each    func(T) error
 	refused error
 }
 
 // Row implements stmtcache.RowReader.
 func (v *rowVisitor[T]) Row(values []driver.Value) error {
-	var made T
-	if err := v.set(&made, values); err != nil {
+	v.made = *new(T)
+	if err := v.set(&v.made, values); err != nil {
 		return err
 	}
-	v.refused = v.each(made)
+	v.refused = v.each(v.made)
 	return v.refused
 }
 

@@ -3,6 +3,8 @@ package usage
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -119,4 +121,85 @@ func eachEntry[T any](ctx context.Context, a *Analytics, q *usageQuery, sql stri
 		}
 		return each(row)
 	})
+}
+
+// The usage of subscribers as it is exported: hour is that of the Unix epoch, and 0 where
+// rows are not by the hour.
+const (
+	exportedDays = `
+  SELECT d.subscriber_key, d.group_id, 0::bigint AS hour, NULL::text AS value, d.mobile_originated, d.mobile_terminated, d.sessions
+  FROM subscriber_days d
+  WHERE d.company_id = $1 AND d.day = ANY({days}){group}`
+	exportedCells = `
+  SELECT d.subscriber_key, d.group_id, {hour} AS hour, {value} AS value, c.mobile_originated, c.mobile_terminated, c.sessions
+  FROM subscriber_days d
+  CROSS JOIN LATERAL usage_cells(d.cells) AS c{protocols}
+  WHERE d.company_id = $1 AND d.day = ANY({days}) AND {cellHour} >= {first} AND {cellHour} < {last}{group}`
+	cellHour          = `24::bigint * (d.day - DATE 'epoch') + c.hour`
+	exportedAddresses = `
+  SELECT d.subscriber_key, d.group_id, 0::bigint AS hour, host(d.ip_address) AS value, d.ip_originated AS mobile_originated, d.ip_terminated AS mobile_terminated, 0::bigint AS sessions
+  FROM subscriber_days d
+  WHERE d.company_id = $1 AND d.day = ANY({days}) AND d.ip_address IS NOT NULL{group}
+  UNION ALL
+  SELECT d.subscriber_key, d.group_id, 0, host(d.ip_address), d.mobile_originated, d.mobile_terminated, 0
+  FROM ip_days d
+  WHERE d.company_id = $1 AND d.day = ANY({days}){group}`
+	// exportedSums adds up what a subscriber has in several groups, hours or days.
+	exportedSums = `
+SELECT u.subscriber_key, u.hour, {value} AS value, {label} AS label, ` + volumeSums + `, sum(u.sessions)::bigint AS sessions
+FROM ({usage}
+) u{joins}
+GROUP BY u.subscriber_key, u.hour, 3, 4
+HAVING sum(u.mobile_originated) > 0 OR sum(u.mobile_terminated) > 0 OR sum(u.sessions) > 0`
+)
+
+// Exported is a statement for the usage of the subscribers of a company ($1) in a part of
+// an export: subscriber_key, hour, value, label, volumes and sessions. groups is the parameter
+// of the visible groups, "" for all.
+func Exported(arg func(value any, sqlType string) string, of *domain.UsageExport, part domain.Range, groups string) string {
+	value, label, joins := "u.value", "u.value", ""
+	switch of.Split {
+	case domain.ByGroup:
+		value, label = "g.group_id::text", "g.name"
+		joins = "\nLEFT JOIN groups g ON g.company_id = $1 AND g.group_id = u.group_id"
+		if groups != "" {
+			joins += " AND g.group_id = ANY(" + groups + ")"
+		}
+	case domain.ByTag:
+		value, label = "t.tag_name", "t.tag_name"
+		joins = "\nLEFT JOIN subscriber_tags t ON t.company_id = $1 AND t.subscriber_key = u.subscriber_key"
+	}
+	return pg.Fill(exportedSums, "value", value, "label", label, "joins", joins, "usage", exportedUsage(arg, of, part, groups))
+}
+
+func exportedUsage(arg func(value any, sqlType string) string, of *domain.UsageExport, part domain.Range, groups string) string {
+	group := ""
+	if of.Group != 0 {
+		group = " AND d.group_id = " + arg(of.Group, "bigint")
+		if groups != "" {
+			group += " AND d.group_id = ANY(" + groups + ")"
+		}
+	}
+	days := func(days []time.Time) string { return arg(TimeArray(days), "date[]") }
+	if of.Split == domain.ByIPAddress {
+		return pg.Fill(exportedAddresses, "days", days(daysOf(part)), "group", group)
+	}
+	whole, rest := splitDays(part)
+	hour, value, protocols := "0::bigint", "NULL::text", ""
+	if of.By.Unit == domain.Hourly {
+		hour, whole, rest = cellHour, nil, daysOf(part)
+	}
+	if of.Split == domain.ByProtocol {
+		value, whole, rest = "p.name", nil, daysOf(part)
+		protocols = "\n  JOIN usage_protocols p ON p.company_id = $1 AND p.protocol_id = c.protocol_id"
+	}
+	var parts []string
+	if len(whole) > 0 {
+		parts = append(parts, pg.Fill(exportedDays, "days", days(whole), "group", group))
+	}
+	if len(rest) > 0 {
+		parts = append(parts, pg.Fill(exportedCells, "hour", hour, "value", value, "protocols", protocols, "cellHour", cellHour, "days", days(rest),
+			"first", arg(hourOnOrAfter(part.Start), "bigint"), "last", arg(hourOnOrAfter(part.End), "bigint"), "group", group))
+	}
+	return strings.Join(parts, "\n  UNION ALL")
 }

@@ -83,8 +83,8 @@ func (d *Doctor) deployment(env *Env, server *Serve) *doctor.Deployment {
 }
 
 // sessionsBeside are the connections that an instance has beside those of --max-conns:
-// two for its upkeep, and one to listen.
-const sessionsBeside = 3
+// two for its upkeep, one to listen, and one for each export.
+const sessionsBeside = 3 + allExports
 
 func (d *Doctor) print(env *Env, found []doctor.Finding, ok bool) error {
 	if d.JSON {

@@ -70,22 +70,28 @@ type Settings struct {
 // that name. Call done when the command is through. Statements of commands may
 // run as long as they need.
 func (e *Env) Open(ctx context.Context, command string) (pool *sqlx.DB, done func(), err error) {
-	pool, done, err = e.open(ctx, command)
+	pool, _, done, err = e.openAt(ctx, command)
+	return pool, done, err
+}
+
+// openAt is Open, and returns the address, too.
+func (e *Env) openAt(ctx context.Context, command string) (pool *sqlx.DB, url string, done func(), err error) {
+	pool, url, done, err = e.open(ctx, command)
 	if err != nil || !e.NoMigrate {
-		return pool, done, err
+		return pool, url, done, err
 	}
 	if err := errors.Join(cluster.Finished(ctx, pool), db.Current(ctx, pool)); err != nil {
 		done()
-		return nil, nil, err
+		return nil, "", nil, err
 	}
-	return pool, done, nil
+	return pool, url, done, nil
 }
 
-// open is Open for any schema.
-func (e *Env) open(ctx context.Context, command string) (pool *sqlx.DB, done func(), err error) {
+// open is openAt for any schema.
+func (e *Env) open(ctx context.Context, command string) (pool *sqlx.DB, url string, done func(), err error) {
 	url, stop, err := e.address(ctx, command)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	if e.DatabaseURL != "" {
 		err = pg.RefusePooler(ctx, url)
@@ -95,9 +101,9 @@ func (e *Env) open(ctx context.Context, command string) (pool *sqlx.DB, done fun
 	}
 	if err != nil {
 		stop()
-		return nil, nil, err
+		return nil, "", nil, err
 	}
-	return pool, func() { e.warn("close the database", pool.Close()); stop() }, nil
+	return pool, url, func() { e.warn("close the database", pool.Close()); stop() }, nil
 }
 
 // address returns where the database is, past a pooler; the embedded one runs until

@@ -49,6 +49,13 @@ const (
 	linkBurst = 60
 )
 
+// The exports of an access token, and of all, at once: each holds a connection of its own, and
+// a snapshot that keeps old rows in the database.
+const (
+	tokenExports = 1
+	allExports   = 4
+)
+
 func (l *Limits) limits(metrics *telemetry.Metrics) *limit.Limits {
 	return limit.New(limit.Config{
 		TokenRate: l.TokenRate, TokenBurst: l.TokenBurst,
@@ -58,6 +65,7 @@ func (l *Limits) limits(metrics *telemetry.Metrics) *limit.Limits {
 		Running: l.Concurrency, Queue: l.Queue, Patience: l.QueueTime,
 		Subscriptions: l.TokenSubscriptions, SubscriptionsPerAddress: l.AddressSubscriptions,
 		Sockets: l.TokenWebsockets, SocketsPerAddress: l.AddressWebsockets,
+		Exports: tokenExports, ExportsInAll: allExports,
 		Refused: func(r limit.Reason) { metrics.Refused(string(r)) },
 	})
 }

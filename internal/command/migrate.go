@@ -146,7 +146,7 @@ func (m MigrateDown) undo(ctx context.Context, all *db.Migrations) ([]*goose.Mig
 func withSchema(ctx context.Context, env *Env, do func(*sqlx.DB) error) error {
 	manual := *env
 	manual.NoMigrate, manual.MaxConns = true, max(migrateConns, env.MaxConns)
-	pool, done, err := manual.open(ctx, "migrate")
+	pool, _, done, err := manual.open(ctx, "migrate")
 	if err != nil {
 		return err
 	}

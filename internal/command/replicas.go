@@ -79,11 +79,15 @@ func (v *service) closeReplicas(env *Env) {
 
 // answerFrom has a graph of its own answer queries from the standby.
 func (v *service) answerFrom(standby *pg.Replica) {
-	usage := newUsage(standby.Pool(), v.log)
-	senders := sources.New(standby.Pool(), sources.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: time.Now})
-	graph := v.newGraph(standby.Pool(), access.New(standby.Pool()), usage, hooks.New(standby.Pool(), hooks.Options{Now: time.Now}), senders,
-		accounts.New(standby.Pool(), accounts.Options{Now: time.Now}))
+	graph := v.readGraph(standby.Pool())
 	v.replicas.Add(standby, graph.Schema(), v.perResponse(graph))
+}
+
+// readGraph is a graph for queries alone.
+func (v *service) readGraph(pool *sqlx.DB) *resolvers.Graph {
+	senders := sources.New(pool, sources.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: time.Now})
+	return v.newGraph(pool, access.New(pool), newUsage(pool, v.log), hooks.New(pool, hooks.Options{Now: time.Now}), senders,
+		accounts.New(pool, accounts.Options{Now: time.Now}))
 }
 
 // stands reports whether standbys answer reads although the primary failed a probe.

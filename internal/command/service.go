@@ -35,6 +35,7 @@ import (
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/webhook"
+	"simgraph/export"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/changes"
@@ -119,6 +120,8 @@ type service struct {
 	demo *demoFeed
 	// sessionInterval is the longest interval of reports that is expected.
 	sessionInterval time.Duration
+	// address is that of the database, without a pooler before it.
+	address string
 	// replicas take queries; nil without standbys.
 	replicas *replica.Set
 	standbys []*pg.Replica
@@ -135,7 +138,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v := &service{
 		log: env.Log, access: keys.New(pool), usage: newUsage(pool, env.Log), upkeep: newUsage(upkeep, env.Log),
 		live: live.New(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
-		writes: &writes{pool: pool, log: env.Log},
+		writes: &writes{pool: pool, log: env.Log}, address: direct,
 	}
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
 	v.ledger, v.firstRetention = usage.NewLedger(upkeep, usage.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
@@ -270,6 +273,13 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 	if err != nil {
 		return err
 	}
+	exporter, err := v.newExporter(v.openSnapshot, audit.NewLog(pool), gate.StillValid)
+	if err != nil {
+		return err
+	}
+	exports := &export.Handler{
+		Exporter: exporter, Authenticate: gate.AdmitBrowser, Enter: v.limits.Export, RequestID: transport.RequestID, Challenge: challenge, Patience: exportPatience,
+	}
 	oauth := access.NewOAuth(v.access, v.log)
 	if v.machines != nil {
 		oauth.Assertion = v.machines.Exchange
@@ -285,6 +295,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 			{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams},
 			{Path: mcp.Path, Name: "mcp", OwnPages: true, Endpoint: tools},
 			{Path: scrape.Path, Name: "fleet", Endpoint: numbers},
+			{Path: export.Prefix, Name: "export", Below: true, Endpoint: exports},
 			{Path: changes.Path, Name: "operations", Endpoint: uploads},
 			{Path: intake.Prefix, Name: "sources", Below: true, Endpoint: intake.NewHandler(v.intake, v.log)},
 		}),

@@ -32,6 +32,8 @@ type Config struct {
 	// the …PerAddress how many an address.
 	Subscriptions, SubscriptionsPerAddress int
 	Sockets, SocketsPerAddress             int
+	// Exports are how many of them a token may have running, and ExportsInAll all of them.
+	Exports, ExportsInAll int
 	// Refused, unless nil, is called with the limit that refused something.
 	Refused func(Reason)
 	// Now is the clock; nil means time.Now.
@@ -50,11 +52,12 @@ const (
 	Concurrency     Reason = "concurrency"
 	Subscriptions   Reason = "subscriptions"
 	Sockets         Reason = "websockets"
+	Exports         Reason = "exports"
 )
 
 // Reasons are all of them.
 var Reasons = []string{
-	string(TokenRequests), string(AddressRequests), string(LinkAttempts), string(TokenCost), string(Concurrency), string(Subscriptions), string(Sockets),
+	string(TokenRequests), string(AddressRequests), string(LinkAttempts), string(TokenCost), string(Concurrency), string(Subscriptions), string(Sockets), string(Exports),
 }
 
 // openAgain is when one may try again what has too much open.
@@ -69,6 +72,7 @@ type Limits struct {
 	slots                *Slots
 	subscriptions, feeds *Counts
 	sockets, peers       *Counts
+	exports, allExports  *Counts
 }
 
 // New returns the limits.
@@ -88,6 +92,7 @@ func New(cfg Config) *Limits {
 		slots:         NewSlots(cfg.Running, cfg.Queue, cfg.Patience),
 		subscriptions: NewCounts(cfg.Subscriptions), feeds: NewCounts(cfg.SubscriptionsPerAddress),
 		sockets: NewCounts(cfg.Sockets), peers: NewCounts(cfg.SocketsPerAddress),
+		exports: NewCounts(cfg.Exports), allExports: NewCounts(cfg.ExportsInAll),
 	}
 }
 
@@ -148,6 +153,11 @@ func (l *Limits) SocketBy(ctx context.Context) error {
 		context.AfterFunc(ctx, leave)
 	}
 	return err
+}
+
+// Export counts an export of the caller in the context, until leave.
+func (l *Limits) Export(ctx context.Context) (leave func(), err error) {
+	return l.open(Exports, "too many exports are running", held{l.exports, credential(ctx)}, held{l.allExports, ""})
 }
 
 // held is a place among counts.

@@ -101,13 +101,28 @@ func (s *Set) Add(database Database, schema graphql.ExecutableSchema, perRespons
 // Choose returns the standby that answers a query, or nil for the primary: see
 // transport.Config.Alternate.
 func (s *Set) Choose(ctx context.Context) *transport.Alternate {
+	if standby := s.choose(ctx); standby != nil {
+		return standby.answers
+	}
+	return nil
+}
+
+// Standby returns the one that a long read goes to, or nil for the primary.
+func (s *Set) Standby(ctx context.Context) Database {
+	if standby := s.choose(ctx); standby != nil {
+		return standby.Database
+	}
+	return nil
+}
+
+func (s *Set) choose(ctx context.Context) *standby {
 	if after, known := s.after(ctx); known {
 		first := s.turn.Add(1)
 		for i := range s.standbys {
 			standby := s.standbys[(first+uint64(i))%uint64(len(s.standbys))]
 			if standby.has(ctx, after) {
 				s.cfg.Read(OnStandby)
-				return standby.answers
+				return standby
 			}
 		}
 	}
