@@ -9,6 +9,7 @@ import { changed, go, to } from '../shell/route';
 import { useMay, useZone } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Export } from '../ui/Export';
+import { ExportAll } from '../ui/ExportAll';
 import { Popover } from '../ui/Popover';
 import { type Column, Table } from '../ui/Table';
 import { alertName, kinds, nameOfAlert } from './conditions';
@@ -73,7 +74,7 @@ export function Entries({ params }: { params: URLSearchParams }) {
     { key: 'mail', name: 'Mail', width: 180, cell: (row) => <Deliveries of={row} /> },
   ];
   return (
-    <Panel id="log" title={list.total === undefined ? 'Log' : `Fired ${count(list.total)} time${list.total === 1 ? '' : 's'}`} aside={<Export name="Alert log" query={query} variables={variables} of={({ alertLog }) => alertLog} columns={file} />}>
+    <Panel id="log" title={list.total === undefined ? 'Log' : `Fired ${count(list.total)} time${list.total === 1 ? '' : 's'}`} aside={<div className="row"><Export name="Alert log" query={query} variables={variables} of={({ alertLog }) => alertLog} columns={file} />{names && <ExportAll of="alert-log" filter={variables.filter} />}</div>}>
       <Table label="Entries of the log" list={list} columns={columns} keyOf={({ id }) => id} none={<Empty>{params.size > 0 ? 'Nothing in the log fits.' : 'No alert has fired yet.'}</Empty>} />
     </Panel>
   );

@@ -10,6 +10,7 @@ import { offerUndo, useUndo } from '../shell/undo';
 import { useMay } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Export } from '../ui/Export';
+import { ExportAll } from '../ui/ExportAll';
 import { type Column, Table } from '../ui/Table';
 import { ConditionForm } from './ConditionForm';
 import { kinds, limitOf, nameOfCondition } from './conditions';
@@ -127,7 +128,7 @@ function Log({ params }: { params: URLSearchParams }) {
           <a key={key} href={to('conditions', changed(params, { now: key! }))} aria-current={(key === '1') === lasting ? 'true' : undefined}>{name}</a>
         ))}
       </nav>
-      <Panel id="noticed" title={list.total === undefined ? 'Noticed' : `Noticed ${count(list.total)} time${list.total === 1 ? '' : 's'}`} aside={<Export name="Conditions" query={log} variables={variables} of={entriesOf} columns={file} />}>
+      <Panel id="noticed" title={list.total === undefined ? 'Noticed' : `Noticed ${count(list.total)} time${list.total === 1 ? '' : 's'}`} aside={<div className="row"><Export name="Conditions" query={log} variables={variables} of={entriesOf} columns={file} />{names && <ExportAll of="alert-log" filter={variables.filter} />}</div>}>
         <Table label="What was noticed" list={list} columns={columns} keyOf={({ entryId }) => String(entryId)} none={<Empty>{lasting ? 'Nothing lasts at the moment.' : 'Nothing was noticed yet.'}</Empty>} />
       </Panel>
     </>

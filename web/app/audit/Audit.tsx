@@ -9,6 +9,7 @@ import { changed, go, to } from '../shell/route';
 import { useMay, useViewer, useZone } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Export } from '../ui/Export';
+import { ExportAll } from '../ui/ExportAll';
 import { type Column, Table } from '../ui/Table';
 import '../styles/lists.css';
 
@@ -62,7 +63,7 @@ function Entries({ params }: { params: URLSearchParams }) {
     { key: 'door', name: 'By', width: 100, cell: ({ door }) => door },
   ];
   return (
-    <Panel id="audit" title={list.total === undefined ? 'Entries' : `Entries: ${count(list.total)}`} aside={<Export name="Audit" query={query} variables={variables} of={({ auditLog }) => auditLog} columns={file} />}>
+    <Panel id="audit" title={list.total === undefined ? 'Entries' : `Entries: ${count(list.total)}`} aside={<div className="row"><Export name="Audit" query={query} variables={variables} of={({ auditLog }) => auditLog} columns={file} /><ExportAll of="audit" filter={variables.filter} /></div>}>
       <Table label="Audit entries" list={list} columns={columns} keyOf={({ sequence }) => sequence} none={<Empty>{params.size > 0 ? 'No entry fits.' : 'Nothing has been changed yet.'}</Empty>} />
       {open && <One of={open} close={() => setOpen(null)} />}
     </Panel>

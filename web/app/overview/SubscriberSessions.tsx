@@ -9,6 +9,7 @@ import { Answered, Empty, Panel } from '../shell/parts';
 import { toSubscriber, useRoute } from '../shell/route';
 import { type Connection, pageArguments, pageFields, Pager, pageVariables } from '../sources/PagedPanel';
 import { useMay, useZone } from '../shell/viewer';
+import { ExportAll } from '../ui/ExportAll';
 
 interface Session {
   id: string;
@@ -92,6 +93,7 @@ function Sessions({ physicalId, changed, span }: Props & { span: Span | null }) 
       <span className="row">
         {seen && <time className="hint" dateTime={seen} title={momentInZone(seen, timeZone)}>last seen {ago(seen)}</time>}
         {span && <a href={toSubscriber(physicalId)}>All sessions</a>}
+        <ExportAll of="sessions" filter={{ ...(span && ranIn(span)), physicalId: { eq: physicalId } }} />
       </span>
     )}>
       {span && <p>That ran from {moment(span.from, timeZone)} to {moment(span.to, timeZone)}.</p>}

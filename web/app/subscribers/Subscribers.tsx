@@ -6,6 +6,7 @@ import { Empty, Panel } from '../shell/parts';
 import { changed, go, toSubscribers } from '../shell/route';
 import { useMay, useViewer, useZone } from '../shell/viewer';
 import { Export } from '../ui/Export';
+import { ExportAll } from '../ui/ExportAll';
 import { Popover } from '../ui/Popover';
 import { type Column, Table } from '../ui/Table';
 import '../styles/lists.css';
@@ -39,7 +40,7 @@ export default function Subscribers({ params }: { params: URLSearchParams }) {
   return (
     <Page>
       <FilterBar params={params} />
-      <Panel id="list" title={list.total === undefined ? 'Subscribers' : `${count(list.total)} subscriber${list.total === 1 ? '' : 's'}`} aside={<div className="row">{mayManage && !isRestricted && <button type="button" onClick={() => setAdding(true)}>New subscriber</button>}<ColumnChooser params={params} shown={shown} /><Export name="Subscribers" query={query} variables={{ ...variables, tagLimit: tagsExported }} of={({ subscribers }) => subscribers} columns={shown.map(({ key, text }) => ({ name: key, text }))} /></div>}>
+      <Panel id="list" title={list.total === undefined ? 'Subscribers' : `${count(list.total)} subscriber${list.total === 1 ? '' : 's'}`} aside={<div className="row">{mayManage && !isRestricted && <button type="button" onClick={() => setAdding(true)}>New subscriber</button>}<ColumnChooser params={params} shown={shown} /><Export name="Subscribers" query={query} variables={{ ...variables, tagLimit: tagsExported }} of={({ subscribers }) => subscribers} columns={shown.map(({ key, text }) => ({ name: key, text }))} /><ExportAll of="subscribers" filter={filter} /></div>}>
         {(chosen.ids.size > 0 || chosen.matching) && <BulkBar chosen={chosen} filter={filter} shown={list.rows.length} total={list.total} />}
         <Table
           label="Subscribers" list={list} keyOf={({ physicalId }) => physicalId} selection={mayTag || mayManage ? chosen.selection : undefined}

@@ -20,9 +20,18 @@ import { type Definition, definitionOf, faultOf, inWords, paramsOf, ranks, same 
 import { Reports, SendForm } from './Reports';
 import { linesOf } from './rows';
 import { Shown } from './Shown';
-import { spanOf } from './span';
+import { type Asked, spanOf } from './span';
+import { ExportAll } from '../ui/ExportAll';
 import '../styles/lists.css';
 import '../styles/usage.css';
+
+/** What the export of the usage of a question selects: by subscriber, and by the split where exports have that. */
+export function exportedBy(d: Definition, span: Asked, timeZone: string): { filter: object; more: Record<string, string> } {
+  const more: Record<string, string> = { from: new Date(span.from).toISOString(), to: new Date(span.to).toISOString(), interval: d.interval, timeZone };
+  if (d.split === 'PROTOCOL' || d.split === 'GROUP' || d.split === 'TAG') more.by = `SUBSCRIBER,${d.split}`;
+  if (d.groupId !== null) more.group = String(d.groupId);
+  return { filter: { ...(d.tagName !== null && { tags: { eq: d.tagName } }), ...(d.physicalId !== null && { physicalId: { eq: d.physicalId } }) }, more };
+}
 
 /** Questions about usage: each stands in the address, and can be kept. */
 export default function Usage({ params }: { params: URLSearchParams }) {
@@ -61,6 +70,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
   const { company } = useViewer();
   const { timeZone } = company;
   const values = useValues();
+  const maySee = useMay('VIEW_SUBSCRIBER');
   const questions = useAsk(list);
   const [open, setOpen] = useState(() => !matchMedia(narrow).matches);
   const [saving, setSaving] = useState<'save' | 'new' | 'dashboard' | 'send' | null>(null);
@@ -108,6 +118,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
         <div className="row">
           <button type="button" className="quiet" disabled={!operation || edit.busy} onClick={() => void edit.run()}>Open in the editor</button>
           <button type="button" className="quiet" disabled={!result} aria-label="Download the answer as CSV" onClick={() => result && download(fileName(kept?.name ?? words, 'csv', timeZone), 'text/csv;charset=utf-8', csvOf(linesOf(d, result, timeZone)))}>CSV</button>
+          {span && operation && maySee && <ExportAll of="usage" {...exportedBy(d, span, timeZone)} />}
         </div>
       )}>
         {fault !== null ? <Empty>{fault}</Empty> : !operation ? <Empty>This span has not begun.</Empty> : (
