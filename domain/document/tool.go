@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// MaxToolName and MaxToolDescription bound a tool, in characters.
-	MaxToolName        = 64
+	// MaxToolName is how many characters the name of a tool for agents may have.
+	MaxToolName = 64
+	// MaxToolDescription is how many characters the description of a tool for agents may have.
 	MaxToolDescription = 399
 )
 
