@@ -43,7 +43,6 @@ var (
 	questionsByID       = loading(func(g *Graph) many[string, *domain.Question] { return g.Ports.Questions.FindMany })
 	dashboardsByListing = listingPages(func(g *Graph) lister[*dashboard.Dashboard] { return g.Ports.Dashboards.List }, itself,
 		func(g *Graph) counter { return g.Ports.Dashboards.Count })
-	questionsByID    = loading(func(g *Graph) many[string, *domain.Question] { return g.Ports.Questions.FindMany })
 	reportsByListing = listingPages(func(g *Graph) lister[*report.Report] { return g.Ports.Reports.List }, itself,
 		func(g *Graph) counter { return g.Ports.Reports.Count })
 	openSessions         = loading(func(g *Graph) many[domain.FeedKey, int] { return g.Feed.OpenSessions })

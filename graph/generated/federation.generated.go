@@ -11,6 +11,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/report"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
@@ -272,6 +273,13 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._FeedElement(ctx, sel, obj)
+	case dashboard.Dashboard:
+		return ec._Dashboard(ctx, sel, &obj)
+	case *dashboard.Dashboard:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Dashboard(ctx, sel, obj)
 	case domain.Company:
 		return ec._Company(ctx, sel, &obj)
 	case *domain.Company:

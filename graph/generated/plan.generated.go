@@ -10,6 +10,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/report"
 	"simgraph/domain/signin"
 	"simgraph/domain/silence"
@@ -53,6 +54,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"createConditionAlert":         plan.Pointer[model.CreateConditionAlertPayload](false, "CreateConditionAlertPayload"),
 				"editConditionAlert":           plan.Pointer[model.EditConditionAlertPayload](false, "EditConditionAlertPayload"),
 				"deleteConditionAlert":         plan.Pointer[model.DeleteConditionAlertPayload](false, "DeleteConditionAlertPayload"),
+				"createDashboard":              plan.Pointer[model.CreateDashboardPayload](false, "CreateDashboardPayload"),
+				"editDashboard":                plan.Pointer[model.EditDashboardPayload](false, "EditDashboardPayload"),
+				"deleteDashboard":              plan.Pointer[model.DeleteDashboardPayload](false, "DeleteDashboardPayload"),
 				"createGroup":                  plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
 				"editGroup":                    plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
 				"deleteGroup":                  plan.Pointer[model.DeleteGroupPayload](false, "DeleteGroupPayload"),
@@ -143,6 +147,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"company":                        plan.Pointer[domain.Company](true, "Company"),
 				"previewConditionAlert":          plan.Pointer[condition.Preview](false, "ConditionPreview"),
 				"explainConditionAlert":          plan.Pointer[condition.Explanation](false, "ConditionExplanation"),
+				"dashboard":                      plan.Pointer[dashboard.Dashboard](false, "Dashboard"),
 				"deliveries":                     plan.Pointer[model.Connection[domain.Delivery]](false, "DeliveryConnection"),
 				"_service":                       plan.Value[model.Service](true, "_Service"),
 				"_entities":                      plan.List[model.Node](true, plan.Abstract(false, objectsOf_Entity, objectOf_Entity)),
@@ -225,6 +230,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"CreateAccessKeyPayload":              e.planCreateAccessKeyPayload(),
 			"CreateAlertPayload":                  e.planCreateAlertPayload(),
 			"CreateConditionAlertPayload":         e.planCreateConditionAlertPayload(),
+			"CreateDashboardPayload":              e.planCreateDashboardPayload(),
 			"CreateGroupPayload":                  e.planCreateGroupPayload(),
 			"CreateQuestionPayload":               e.planCreateQuestionPayload(),
 			"CreateRecipientPayload":              e.planCreateRecipientPayload(),
@@ -236,6 +242,11 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"CreateUpstreamPayload":               e.planCreateUpstreamPayload(),
 			"CreateUserPayload":                   e.planCreateUserPayload(),
 			"CreateWebhookPayload":                e.planCreateWebhookPayload(),
+			"Dashboard":                           e.planDashboard(),
+			"DashboardCommon":                     e.planDashboardCommon(),
+			"DashboardConnection":                 e.planDashboardConnection(),
+			"DashboardEdge":                       e.planDashboardEdge(),
+			"DashboardTile":                       e.planDashboardTile(),
 			"DataUsageByDirection":                e.planDataUsageByDirection(),
 			"DataUsageByIpAddress":                e.planDataUsageByIpAddress(),
 			"DataUsageByNetworkProtocol":          e.planDataUsageByNetworkProtocol(),
@@ -243,6 +254,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"DeleteAlertPayload":                  e.planDeleteAlertPayload(),
 			"DeleteCommandProviderPayload":        e.planDeleteCommandProviderPayload(),
 			"DeleteConditionAlertPayload":         e.planDeleteConditionAlertPayload(),
+			"DeleteDashboardPayload":              e.planDeleteDashboardPayload(),
 			"DeleteGroupPayload":                  e.planDeleteGroupPayload(),
 			"DeleteQuestionPayload":               e.planDeleteQuestionPayload(),
 			"DeleteRecipientPayload":              e.planDeleteRecipientPayload(),
@@ -260,6 +272,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"EditAccessKeyPayload":                e.planEditAccessKeyPayload(),
 			"EditAlertPayload":                    e.planEditAlertPayload(),
 			"EditConditionAlertPayload":           e.planEditConditionAlertPayload(),
+			"EditDashboardPayload":                e.planEditDashboardPayload(),
 			"EditGroupPayload":                    e.planEditGroupPayload(),
 			"EditQuestionPayload":                 e.planEditQuestionPayload(),
 			"EditRecipientPayload":                e.planEditRecipientPayload(),
@@ -293,6 +306,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"Operation":                           e.planOperation(),
 			"OperationConnection":                 e.planOperationConnection(),
 			"OperationEdge":                       e.planOperationEdge(),
+			"OperationEffects":                    e.planOperationEffects(),
 			"OperationResult":                     e.planOperationResult(),
 			"OperationResultConnection":           e.planOperationResultConnection(),
 			"OperationResultEdge":                 e.planOperationResultEdge(),
@@ -2017,6 +2031,9 @@ func (e *executableSchema) planCompany() *plan.Object {
 	fleet0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
 	})
+	dashboards0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
+	})
 	feedElements0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_STATISTICS_OVERVIEW"})
 	})
@@ -2143,6 +2160,33 @@ func (e *executableSchema) planCompany() *plan.Object {
 					return directive1(ctx)
 				},
 				Shape: plan.Pointer[domain.FleetCounts](false, "Fleet"),
+			},
+			"dashboards": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Company_dashboards(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Company_dashboards_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.Company)
+					return e.Resolvers.Company().Dashboards(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(map[string]any), fc.Args["orderBy"].([]map[string]any))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*domain.Company)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := dashboards0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
+						}
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[model.Connection[*dashboard.Dashboard]](false, "DashboardConnection"),
 			},
 			"feedElements": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3464,6 +3508,25 @@ func (e *executableSchema) planCreateConditionAlertPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planCreateDashboardPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createDashboardPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"dashboard": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateDashboardPayload_dashboard(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateDashboardPayload)
+					return obj.Dashboard, nil
+				},
+				Shape: plan.Pointer[dashboard.Dashboard](true, "Dashboard"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planCreateGroupPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: createGroupPayloadImplementors,
@@ -3693,6 +3756,388 @@ func (e *executableSchema) planCreateWebhookPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planDashboard() *plan.Object {
+	return &plan.Object{
+		Satisfies: dashboardImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*dashboard.Dashboard)
+					v, err := e.Resolvers.Dashboard().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"dashboardId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_dashboardId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendNString2string(b, obj.DashboardID)
+				},
+			},
+			"name": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendNString2string(b, obj.Name)
+				},
+			},
+			"description": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_description(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendOString2ᚖstring(b, obj.Description)
+				},
+			},
+			"folder": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_folder(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendOString2ᚖstring(b, obj.Folder)
+				},
+			},
+			"isShared": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_isShared(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendNBoolean2bool(b, obj.IsShared)
+				},
+			},
+			"isEditable": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_isEditable(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*dashboard.Dashboard)
+					v, err := e.Resolvers.Dashboard().IsEditable(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNBoolean2bool(b, v)
+					return b, ok, nil
+				},
+			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendNInt2int(b, obj.Version)
+				},
+			},
+			"common": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_common(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*dashboard.Dashboard)
+					return obj.Common, nil
+				},
+				Shape: plan.Value[dashboard.Common](true, "DashboardCommon"),
+			},
+			"refreshMinutes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_refreshMinutes(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendNInt2int(b, obj.RefreshMinutes)
+				},
+			},
+			"tiles": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_tiles(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*dashboard.Dashboard)
+					return obj.Tiles, nil
+				},
+				Shape: plan.List[dashboard.Tile](true, plan.Value[dashboard.Tile](true, "DashboardTile")),
+			},
+			"owner": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_owner(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendNString2string(b, obj.Owner)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"changedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Dashboard_changedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Dashboard)
+					return appendNDateTime2timeᚐTime(b, obj.ChangedAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDashboardCommon() *plan.Object {
+	return &plan.Object{
+		Satisfies: dashboardCommonImplementors,
+		Fields: map[string]*plan.Field{
+			"span": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardCommon_span(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Common)
+					return appendOQuestionSpan2ᚖsimgraphᚋdomainᚐQuestionSpan(b, obj.Span)
+				},
+			},
+			"firstDay": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardCommon_firstDay(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Common)
+					return appendOString2ᚖstring(b, obj.FirstDay)
+				},
+			},
+			"lastDay": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardCommon_lastDay(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Common)
+					return appendOString2ᚖstring(b, obj.LastDay)
+				},
+			},
+			"groupId": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardCommon_groupId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Common)
+					return appendOInt2ᚖint64(b, obj.GroupID)
+				},
+			},
+			"tagName": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardCommon_tagName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Common)
+					return appendOString2ᚖstring(b, obj.TagName)
+				},
+			},
+			"physicalId": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardCommon_physicalId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Common)
+					return appendOString2ᚖstring(b, obj.PhysicalID)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDashboardConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: dashboardConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*dashboard.Dashboard])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*dashboard.Dashboard]](true, plan.Value[model.Edge[*dashboard.Dashboard]](true, "DashboardEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*dashboard.Dashboard])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*dashboard.Dashboard](true, plan.Pointer[dashboard.Dashboard](true, "Dashboard")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*dashboard.Dashboard])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*dashboard.Dashboard])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDashboardEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: dashboardEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*dashboard.Dashboard])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*dashboard.Dashboard])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[dashboard.Dashboard](true, "Dashboard"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDashboardTile() *plan.Object {
+	return &plan.Object{
+		Satisfies: dashboardTileImplementors,
+		Fields: map[string]*plan.Field{
+			"tileId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardTile_tileId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Tile)
+					return appendNInt2int(b, obj.TileID)
+				},
+			},
+			"column": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardTile_column(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Tile)
+					return appendNInt2int(b, obj.Column)
+				},
+			},
+			"row": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardTile_row(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Tile)
+					return appendNInt2int(b, obj.Row)
+				},
+			},
+			"width": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardTile_width(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Tile)
+					return appendNInt2int(b, obj.Width)
+				},
+			},
+			"height": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardTile_height(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*dashboard.Tile)
+					return appendNInt2int(b, obj.Height)
+				},
+			},
+			"question": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardTile_question(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*dashboard.Tile)
+					return e.Resolvers.DashboardTile().Question(ctx, obj)
+				},
+				Shape: plan.Pointer[domain.Question](false, "Question"),
+			},
+			"definition": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DashboardTile_definition(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*dashboard.Tile)
+					return obj.Definition, nil
+				},
+				Shape: plan.Pointer[domain.QuestionDefinition](false, "QuestionDefinition"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planDataUsageByDirection() *plan.Object {
 	return &plan.Object{
 		Satisfies: dataUsageByDirectionImplementors,
@@ -3847,6 +4292,25 @@ func (e *executableSchema) planDeleteConditionAlertPayload() *plan.Object {
 					return obj.Alert, nil
 				},
 				Shape: plan.Pointer[condition.Alert](true, "ConditionAlert"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planDeleteDashboardPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteDashboardPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"dashboard": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteDashboardPayload_dashboard(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteDashboardPayload)
+					return obj.Dashboard, nil
+				},
+				Shape: plan.Pointer[dashboard.Dashboard](true, "Dashboard"),
 			},
 		},
 	}
@@ -4214,6 +4678,25 @@ func (e *executableSchema) planEditConditionAlertPayload() *plan.Object {
 					return obj.Alert, nil
 				},
 				Shape: plan.Pointer[condition.Alert](true, "ConditionAlert"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditDashboardPayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editDashboardPayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"dashboard": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditDashboardPayload_dashboard(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditDashboardPayload)
+					return obj.Dashboard, nil
+				},
+				Shape: plan.Pointer[dashboard.Dashboard](true, "Dashboard"),
 			},
 		},
 	}
@@ -5494,6 +5977,13 @@ func (e *executableSchema) planNetworkState() *plan.Object {
 }
 
 func (e *executableSchema) planOperation() *plan.Object {
+	ec := newExecutionContext(nil, e, nil)
+	effects0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS"})
+	})
+	silence0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_MONITORING_ALERTS"})
+	})
 	return &plan.Object{
 		Satisfies: operationImplementors,
 		Fields: map[string]*plan.Field{
@@ -5669,6 +6159,54 @@ func (e *executableSchema) planOperation() *plan.Object {
 					return appendODateTime2ᚖtimeᚐTime(b, obj.UndoableUntil)
 				},
 			},
+			"effects": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_effects(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Operation)
+					return obj.Effects, nil
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*bulk.Operation)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := effects0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
+						}
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[bulk.Effects](false, "OperationEffects"),
+			},
+			"silence": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_silence(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Operation)
+					return e.Resolvers.Operation().Silence(ctx, obj)
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*bulk.Operation)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := silence0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
+						}
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.Pointer[silence.Silence](false, "Silence"),
+			},
 			"results": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Operation_results(ctx, field)
@@ -5765,6 +6303,62 @@ func (e *executableSchema) planOperationEdge() *plan.Object {
 					return obj.Node, nil
 				},
 				Shape: plan.Pointer[bulk.Operation](true, "Operation"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planOperationEffects() *plan.Object {
+	return &plan.Object{
+		Satisfies: operationEffectsImplementors,
+		Fields: map[string]*plan.Field{
+			"alerts": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEffects_alerts(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Effects)
+					return appendNInt2int(b, obj.Alerts)
+				},
+			},
+			"recipients": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEffects_recipients(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*bulk.Effects)
+					v, err := e.Resolvers.OperationEffects().Recipients(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
+					return b, ok, nil
+				},
+			},
+			"webhookMessages": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEffects_webhookMessages(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*bulk.Effects)
+					v, err := e.Resolvers.OperationEffects().WebhookMessages(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2ᚖint32(b, v)
+					return b, ok, nil
+				},
+			},
+			"commands": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_OperationEffects_commands(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Effects)
+					return appendNInt2int(b, obj.Commands)
+				},
 			},
 		},
 	}
@@ -13588,7 +14182,7 @@ func objectOfDelivery(v domain.Delivery) (string, any) {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -13795,6 +14389,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "FeedElement", obj
+	case dashboard.Dashboard:
+		return "Dashboard", &obj
+	case *dashboard.Dashboard:
+		if obj == nil {
+			return "", nil
+		}
+		return "Dashboard", obj
 	case domain.Company:
 		return "Company", &obj
 	case *domain.Company:
@@ -13830,7 +14431,7 @@ func objectOfNode(v model.Node) (string, any) {
 	}
 }
 
-var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOf_Entity(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -14037,6 +14638,13 @@ func objectOf_Entity(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "FeedElement", obj
+	case dashboard.Dashboard:
+		return "Dashboard", &obj
+	case *dashboard.Dashboard:
+		if obj == nil {
+			return "", nil
+		}
+		return "Dashboard", obj
 	case domain.Company:
 		return "Company", &obj
 	case *domain.Company:
@@ -14231,6 +14839,13 @@ func appendOInt2ᚖint64(b []byte, v *int64) ([]byte, bool) {
 		return b, false
 	}
 	return plan.AppendInt(b, *v), true
+}
+
+func appendOQuestionSpan2ᚖsimgraphᚋdomainᚐQuestionSpan(b []byte, v *domain.QuestionSpan) ([]byte, bool) {
+	if v == nil {
+		return b, false
+	}
+	return plan.AppendString(b, marshalOQuestionSpan2ᚖsimgraphᚋdomainᚐQuestionSpan[*v]), true
 }
 
 func appendNUsageMap2ᚖsimgraphᚋgraphᚋmodelᚐUsageMap(b []byte, v *model.UsageMap) ([]byte, bool) {

@@ -35,12 +35,15 @@ type ResolverRoot interface {
 	ConditionAlertState() ConditionAlertStateResolver
 	ConditionFiring() ConditionFiringResolver
 	ConditionLogEntry() ConditionLogEntryResolver
+	Dashboard() DashboardResolver
+	DashboardTile() DashboardTileResolver
 	FeedElement() FeedElementResolver
 	FeedReject() FeedRejectResolver
 	Group() GroupResolver
 	MailDelivery() MailDeliveryResolver
 	Mutation() MutationResolver
 	Operation() OperationResolver
+	OperationEffects() OperationEffectsResolver
 	OperationResult() OperationResultResolver
 	Operator() OperatorResolver
 	ParentLink() ParentLinkResolver
@@ -286,6 +289,7 @@ type ComplexityRoot struct {
 		BillingDay    func(childComplexity int) int
 		Country       func(childComplexity int) int
 		CurrentPeriod func(childComplexity int) int
+		Dashboards    func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		ExternalID    func(childComplexity int) int
 		FeedElements  func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		FeedRejects   func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
@@ -415,6 +419,10 @@ type ComplexityRoot struct {
 		Alert func(childComplexity int) int
 	}
 
+	CreateDashboardPayload struct {
+		Dashboard func(childComplexity int) int
+	}
+
 	CreateGroupPayload struct {
 		Group func(childComplexity int) int
 	}
@@ -461,6 +469,54 @@ type ComplexityRoot struct {
 		Webhook func(childComplexity int) int
 	}
 
+	Dashboard struct {
+		ChangedAt      func(childComplexity int) int
+		Common         func(childComplexity int) int
+		CreatedAt      func(childComplexity int) int
+		DashboardID    func(childComplexity int) int
+		Description    func(childComplexity int) int
+		Folder         func(childComplexity int) int
+		ID             func(childComplexity int) int
+		IsEditable     func(childComplexity int) int
+		IsShared       func(childComplexity int) int
+		Name           func(childComplexity int) int
+		Owner          func(childComplexity int) int
+		RefreshMinutes func(childComplexity int) int
+		Tiles          func(childComplexity int) int
+		Version        func(childComplexity int) int
+	}
+
+	DashboardCommon struct {
+		FirstDay   func(childComplexity int) int
+		GroupID    func(childComplexity int) int
+		LastDay    func(childComplexity int) int
+		PhysicalID func(childComplexity int) int
+		Span       func(childComplexity int) int
+		TagName    func(childComplexity int) int
+	}
+
+	DashboardConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	DashboardEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	DashboardTile struct {
+		Column     func(childComplexity int) int
+		Definition func(childComplexity int) int
+		Height     func(childComplexity int) int
+		Question   func(childComplexity int) int
+		Row        func(childComplexity int) int
+		TileID     func(childComplexity int) int
+		Width      func(childComplexity int) int
+	}
+
 	DataUsageByDirection struct {
 		MobileOriginated func(childComplexity int) int
 		MobileTerminated func(childComplexity int) int
@@ -490,6 +546,10 @@ type ComplexityRoot struct {
 
 	DeleteConditionAlertPayload struct {
 		Alert func(childComplexity int) int
+	}
+
+	DeleteDashboardPayload struct {
+		Dashboard func(childComplexity int) int
 	}
 
 	DeleteGroupPayload struct {
@@ -562,6 +622,10 @@ type ComplexityRoot struct {
 
 	EditConditionAlertPayload struct {
 		Alert func(childComplexity int) int
+	}
+
+	EditDashboardPayload struct {
+		Dashboard func(childComplexity int) int
 	}
 
 	EditGroupPayload struct {
@@ -747,6 +811,7 @@ type ComplexityRoot struct {
 		CreateAccessKey              func(childComplexity int, input input.CreateAccessKeyInput) int
 		CreateAlert                  func(childComplexity int, input input.CreateAlertInput) int
 		CreateConditionAlert         func(childComplexity int, input input.CreateConditionAlertInput) int
+		CreateDashboard              func(childComplexity int, input input.CreateDashboardInput) int
 		CreateGroup                  func(childComplexity int, input input.CreateGroupInput) int
 		CreateQuestion               func(childComplexity int, input input.CreateQuestionInput) int
 		CreateRecipient              func(childComplexity int, input input.CreateRecipientInput) int
@@ -761,6 +826,7 @@ type ComplexityRoot struct {
 		DeleteAlert                  func(childComplexity int, input input.DeleteAlertInput) int
 		DeleteCommandProvider        func(childComplexity int, input input.DeleteCommandProviderInput) int
 		DeleteConditionAlert         func(childComplexity int, input input.DeleteConditionAlertInput) int
+		DeleteDashboard              func(childComplexity int, input input.DeleteDashboardInput) int
 		DeleteGroup                  func(childComplexity int, input input.DeleteGroupInput) int
 		DeleteQuestion               func(childComplexity int, input input.DeleteQuestionInput) int
 		DeleteRecipient              func(childComplexity int, input input.DeleteRecipientInput) int
@@ -776,6 +842,7 @@ type ComplexityRoot struct {
 		EditAccessKey                func(childComplexity int, input input.EditAccessKeyInput) int
 		EditAlert                    func(childComplexity int, input input.EditAlertInput) int
 		EditConditionAlert           func(childComplexity int, input input.EditConditionAlertInput) int
+		EditDashboard                func(childComplexity int, input input.EditDashboardInput) int
 		EditGroup                    func(childComplexity int, input input.EditGroupInput) int
 		EditQuestion                 func(childComplexity int, input input.EditQuestionInput) int
 		EditRecipient                func(childComplexity int, input input.EditRecipientInput) int
@@ -830,6 +897,7 @@ type ComplexityRoot struct {
 		Description   func(childComplexity int) int
 		Digest        func(childComplexity int) int
 		Done          func(childComplexity int) int
+		Effects       func(childComplexity int) int
 		EndedAt       func(childComplexity int) int
 		ErrorPolicy   func(childComplexity int) int
 		Failed        func(childComplexity int) int
@@ -837,6 +905,7 @@ type ComplexityRoot struct {
 		IsDryRun      func(childComplexity int) int
 		OperationID   func(childComplexity int) int
 		Results       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Silence       func(childComplexity int) int
 		Skipped       func(childComplexity int) int
 		StartedAt     func(childComplexity int) int
 		StartedBy     func(childComplexity int) int
@@ -856,6 +925,13 @@ type ComplexityRoot struct {
 	OperationEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	OperationEffects struct {
+		Alerts          func(childComplexity int) int
+		Commands        func(childComplexity int) int
+		Recipients      func(childComplexity int) int
+		WebhookMessages func(childComplexity int) int
 	}
 
 	OperationResult struct {
@@ -950,6 +1026,7 @@ type ComplexityRoot struct {
 		CommandProvider                func(childComplexity int) int
 		Commands                       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Company                        func(childComplexity int) int
+		Dashboard                      func(childComplexity int, by input.DashboardKey) int
 		DataUsage                      func(childComplexity int, startDate string, endDate string) int
 		DataUsageByIPAddress           func(childComplexity int, startDate string, endDate string) int
 		DataUsageByNetworkProtocol     func(childComplexity int, startDate string, endDate string) int
@@ -2714,6 +2791,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Company.CurrentPeriod(childComplexity), true
+	case "Company.dashboards":
+		if e.ComplexityRoot.Company.Dashboards == nil {
+			break
+		}
+
+		args, err := ec.field_Company_dashboards_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Company.Dashboards(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Company.externalId":
 		if e.ComplexityRoot.Company.ExternalID == nil {
 			break
@@ -3313,6 +3401,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateConditionAlertPayload.Alert(childComplexity), true
 
+	case "CreateDashboardPayload.dashboard":
+		if e.ComplexityRoot.CreateDashboardPayload.Dashboard == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateDashboardPayload.Dashboard(childComplexity), true
+
 	case "CreateGroupPayload.group":
 		if e.ComplexityRoot.CreateGroupPayload.Group == nil {
 			break
@@ -3402,6 +3497,209 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateWebhookPayload.Webhook(childComplexity), true
 
+	case "Dashboard.changedAt":
+		if e.ComplexityRoot.Dashboard.ChangedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.ChangedAt(childComplexity), true
+	case "Dashboard.common":
+		if e.ComplexityRoot.Dashboard.Common == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.Common(childComplexity), true
+	case "Dashboard.createdAt":
+		if e.ComplexityRoot.Dashboard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.CreatedAt(childComplexity), true
+	case "Dashboard.dashboardId":
+		if e.ComplexityRoot.Dashboard.DashboardID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.DashboardID(childComplexity), true
+	case "Dashboard.description":
+		if e.ComplexityRoot.Dashboard.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.Description(childComplexity), true
+	case "Dashboard.folder":
+		if e.ComplexityRoot.Dashboard.Folder == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.Folder(childComplexity), true
+	case "Dashboard.id":
+		if e.ComplexityRoot.Dashboard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.ID(childComplexity), true
+	case "Dashboard.isEditable":
+		if e.ComplexityRoot.Dashboard.IsEditable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.IsEditable(childComplexity), true
+	case "Dashboard.isShared":
+		if e.ComplexityRoot.Dashboard.IsShared == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.IsShared(childComplexity), true
+	case "Dashboard.name":
+		if e.ComplexityRoot.Dashboard.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.Name(childComplexity), true
+	case "Dashboard.owner":
+		if e.ComplexityRoot.Dashboard.Owner == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.Owner(childComplexity), true
+	case "Dashboard.refreshMinutes":
+		if e.ComplexityRoot.Dashboard.RefreshMinutes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.RefreshMinutes(childComplexity), true
+	case "Dashboard.tiles":
+		if e.ComplexityRoot.Dashboard.Tiles == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.Tiles(childComplexity), true
+	case "Dashboard.version":
+		if e.ComplexityRoot.Dashboard.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dashboard.Version(childComplexity), true
+
+	case "DashboardCommon.firstDay":
+		if e.ComplexityRoot.DashboardCommon.FirstDay == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardCommon.FirstDay(childComplexity), true
+	case "DashboardCommon.groupId":
+		if e.ComplexityRoot.DashboardCommon.GroupID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardCommon.GroupID(childComplexity), true
+	case "DashboardCommon.lastDay":
+		if e.ComplexityRoot.DashboardCommon.LastDay == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardCommon.LastDay(childComplexity), true
+	case "DashboardCommon.physicalId":
+		if e.ComplexityRoot.DashboardCommon.PhysicalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardCommon.PhysicalID(childComplexity), true
+	case "DashboardCommon.span":
+		if e.ComplexityRoot.DashboardCommon.Span == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardCommon.Span(childComplexity), true
+	case "DashboardCommon.tagName":
+		if e.ComplexityRoot.DashboardCommon.TagName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardCommon.TagName(childComplexity), true
+
+	case "DashboardConnection.edges":
+		if e.ComplexityRoot.DashboardConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardConnection.Edges(childComplexity), true
+	case "DashboardConnection.nodes":
+		if e.ComplexityRoot.DashboardConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardConnection.Nodes(childComplexity), true
+	case "DashboardConnection.pageInfo":
+		if e.ComplexityRoot.DashboardConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardConnection.PageInfo(childComplexity), true
+	case "DashboardConnection.totalCount":
+		if e.ComplexityRoot.DashboardConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardConnection.TotalCount(childComplexity), true
+
+	case "DashboardEdge.cursor":
+		if e.ComplexityRoot.DashboardEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardEdge.Cursor(childComplexity), true
+	case "DashboardEdge.node":
+		if e.ComplexityRoot.DashboardEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardEdge.Node(childComplexity), true
+
+	case "DashboardTile.column":
+		if e.ComplexityRoot.DashboardTile.Column == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardTile.Column(childComplexity), true
+	case "DashboardTile.definition":
+		if e.ComplexityRoot.DashboardTile.Definition == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardTile.Definition(childComplexity), true
+	case "DashboardTile.height":
+		if e.ComplexityRoot.DashboardTile.Height == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardTile.Height(childComplexity), true
+	case "DashboardTile.question":
+		if e.ComplexityRoot.DashboardTile.Question == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardTile.Question(childComplexity), true
+	case "DashboardTile.row":
+		if e.ComplexityRoot.DashboardTile.Row == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardTile.Row(childComplexity), true
+	case "DashboardTile.tileId":
+		if e.ComplexityRoot.DashboardTile.TileID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardTile.TileID(childComplexity), true
+	case "DashboardTile.width":
+		if e.ComplexityRoot.DashboardTile.Width == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DashboardTile.Width(childComplexity), true
+
 	case "DataUsageByDirection.mobileOriginated":
 		if e.ComplexityRoot.DataUsageByDirection.MobileOriginated == nil {
 			break
@@ -3468,6 +3766,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteConditionAlertPayload.Alert(childComplexity), true
+
+	case "DeleteDashboardPayload.dashboard":
+		if e.ComplexityRoot.DeleteDashboardPayload.Dashboard == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteDashboardPayload.Dashboard(childComplexity), true
 
 	case "DeleteGroupPayload.group":
 		if e.ComplexityRoot.DeleteGroupPayload.Group == nil {
@@ -3611,6 +3916,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditConditionAlertPayload.Alert(childComplexity), true
+
+	case "EditDashboardPayload.dashboard":
+		if e.ComplexityRoot.EditDashboardPayload.Dashboard == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditDashboardPayload.Dashboard(childComplexity), true
 
 	case "EditGroupPayload.group":
 		if e.ComplexityRoot.EditGroupPayload.Group == nil {
@@ -4266,6 +4578,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateConditionAlert(childComplexity, args["input"].(input.CreateConditionAlertInput)), true
+	case "Mutation.createDashboard":
+		if e.ComplexityRoot.Mutation.CreateDashboard == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createDashboard_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateDashboard(childComplexity, args["input"].(input.CreateDashboardInput)), true
 	case "Mutation.createGroup":
 		if e.ComplexityRoot.Mutation.CreateGroup == nil {
 			break
@@ -4420,6 +4743,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteConditionAlert(childComplexity, args["input"].(input.DeleteConditionAlertInput)), true
+	case "Mutation.deleteDashboard":
+		if e.ComplexityRoot.Mutation.DeleteDashboard == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteDashboard_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteDashboard(childComplexity, args["input"].(input.DeleteDashboardInput)), true
 	case "Mutation.deleteGroup":
 		if e.ComplexityRoot.Mutation.DeleteGroup == nil {
 			break
@@ -4585,6 +4919,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditConditionAlert(childComplexity, args["input"].(input.EditConditionAlertInput)), true
+	case "Mutation.editDashboard":
+		if e.ComplexityRoot.Mutation.EditDashboard == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editDashboard_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditDashboard(childComplexity, args["input"].(input.EditDashboardInput)), true
 	case "Mutation.editGroup":
 		if e.ComplexityRoot.Mutation.EditGroup == nil {
 			break
@@ -5085,6 +5430,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.Done(childComplexity), true
+	case "Operation.effects":
+		if e.ComplexityRoot.Operation.Effects == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Effects(childComplexity), true
 	case "Operation.endedAt":
 		if e.ComplexityRoot.Operation.EndedAt == nil {
 			break
@@ -5132,6 +5483,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.Results(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Operation.silence":
+		if e.ComplexityRoot.Operation.Silence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Silence(childComplexity), true
 	case "Operation.skipped":
 		if e.ComplexityRoot.Operation.Skipped == nil {
 			break
@@ -5212,6 +5569,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperationEdge.Node(childComplexity), true
+
+	case "OperationEffects.alerts":
+		if e.ComplexityRoot.OperationEffects.Alerts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEffects.Alerts(childComplexity), true
+	case "OperationEffects.commands":
+		if e.ComplexityRoot.OperationEffects.Commands == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEffects.Commands(childComplexity), true
+	case "OperationEffects.recipients":
+		if e.ComplexityRoot.OperationEffects.Recipients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEffects.Recipients(childComplexity), true
+	case "OperationEffects.webhookMessages":
+		if e.ComplexityRoot.OperationEffects.WebhookMessages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperationEffects.WebhookMessages(childComplexity), true
 
 	case "OperationResult.changes":
 		if e.ComplexityRoot.OperationResult.Changes == nil {
@@ -5610,6 +5992,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Company(childComplexity), true
+	case "Query.dashboard":
+		if e.ComplexityRoot.Query.Dashboard == nil {
+			break
+		}
+
+		args, err := ec.field_Query_dashboard_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Dashboard(childComplexity, args["by"].(input.DashboardKey)), true
 	case "Query.dataUsage":
 		if e.ComplexityRoot.Query.DataUsage == nil {
 			break
@@ -9880,6 +10273,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateAccessKeyInput,
 		ec.unmarshalInputCreateAlertInput,
 		ec.unmarshalInputCreateConditionAlertInput,
+		ec.unmarshalInputCreateDashboardInput,
 		ec.unmarshalInputCreateGroupInput,
 		ec.unmarshalInputCreateQuestionInput,
 		ec.unmarshalInputCreateRecipientInput,
@@ -9891,10 +10285,16 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateUpstreamInput,
 		ec.unmarshalInputCreateUserInput,
 		ec.unmarshalInputCreateWebhookInput,
+		ec.unmarshalInputDashboardCommonInput,
+		ec.unmarshalInputDashboardFilter,
+		ec.unmarshalInputDashboardKey,
+		ec.unmarshalInputDashboardOrder,
+		ec.unmarshalInputDashboardTileInput,
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDeleteAlertInput,
 		ec.unmarshalInputDeleteCommandProviderInput,
 		ec.unmarshalInputDeleteConditionAlertInput,
+		ec.unmarshalInputDeleteDashboardInput,
 		ec.unmarshalInputDeleteGroupInput,
 		ec.unmarshalInputDeleteQuestionInput,
 		ec.unmarshalInputDeleteRecipientInput,
@@ -9914,6 +10314,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditAccessKeyInput,
 		ec.unmarshalInputEditAlertInput,
 		ec.unmarshalInputEditConditionAlertInput,
+		ec.unmarshalInputEditDashboardInput,
 		ec.unmarshalInputEditGroupInput,
 		ec.unmarshalInputEditQuestionInput,
 		ec.unmarshalInputEditRecipientInput,
@@ -11941,6 +12342,233 @@ enum ConditionReason {
   PENDING
 }
 `, BuiltIn: false},
+	{Name: "../schema/dashboard.graphqls", Input: `extend type Query {
+  "One dashboard; null where the caller sees none such."
+  dashboard("Which one." by: DashboardKey!): Dashboard @guard(permissions: [VIEW_STATISTICS_OVERVIEW])
+}
+
+extend type Company {
+  """
+  The dashboards that the caller keeps, and those that are shared, ordered by name. A user of groups sees no dashboard about another group
+  or about a subscriber of another group.
+  """
+  dashboards(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: DashboardFilter
+    "In this order, by name when missing; dashboardId breaks ties."
+    orderBy: [DashboardOrder!]
+  ): DashboardConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+extend type Mutation {
+  "Keeps a dashboard, at most 100 to a user. Who opens it sees the answers about what they may see."
+  createDashboard(input: CreateDashboardInput!): CreateDashboardPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Changes a dashboard of the caller; for users of the whole company also one that is shared. What is missing stays; what is common and the tiles are replaced as a whole."
+  editDashboard(input: EditDashboardInput!): EditDashboardPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Deletes a dashboard of the caller; for users of the whole company also one that is shared. The questions that it shows stay."
+  deleteDashboard(input: DeleteDashboardInput!): DeleteDashboardPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+"Questions about usage on a grid: what is asked, not the answers."
+type Dashboard implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the dashboard: a UUID."
+  dashboardId: String!
+  "Its name."
+  name: String!
+  "What it is for; null for nothing."
+  description: String
+  "The folder that it stands in; null for none."
+  folder: String
+  "Whether everybody of the company sees it; else its owner alone does."
+  isShared: Boolean!
+  "Whether the caller may change and delete it."
+  isEditable: Boolean!
+  "Which state it is in: one more with each change."
+  version: Int!
+  "What takes the place of the span and the subject of every tile."
+  common: DashboardCommon!
+  "How often the page reads it again, in minutes; 0 is never."
+  refreshMinutes: Int!
+  "The tiles, at most 24."
+  tiles: [DashboardTile!]!
+  "The e-mail address of the user who made it."
+  owner: String!
+  "When it was made."
+  createdAt: DateTime!
+  "When it was last changed. The audit log has all changes."
+  changedAt: DateTime!
+}
+
+"What takes the place of the span and the subject of every tile. What is null does not."
+type DashboardCommon {
+  "The span."
+  span: QuestionSpan
+  "The first day of the span DAYS, such as 2026-11-01; null for others."
+  firstDay: String
+  "The last day of the span DAYS; null for others."
+  lastDay: String
+  "The group that all tiles are about."
+  groupId: Int
+  "The tag that all tiles are about."
+  tagName: String
+  "The subscriber that all tiles are about: ICCID, device EUI or IMEI."
+  physicalId: String
+}
+
+"A question on a dashboard. Where question and definition are null, the question was deleted, or the caller does not see what it is about."
+type DashboardTile {
+  "The number of the tile, unique in its dashboard."
+  tileId: Int!
+  "The first of the 12 columns that it covers, from 0."
+  column: Int!
+  "The first row of the grid that it covers, from 0."
+  row: Int!
+  "How many columns it covers."
+  width: Int!
+  "How many rows it covers."
+  height: Int!
+  "The question that is kept; null for a tile with a question of its own."
+  question: Question
+  "The question of the tile's own; null for one that shows a question that is kept."
+  definition: QuestionDefinition
+}
+
+"A page of dashboards."
+type DashboardConnection {
+  "The dashboards with their cursors."
+  edges: [DashboardEdge!]!
+  "The dashboards alone."
+  nodes: [Dashboard!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 10)
+}
+
+"A dashboard in a page."
+type DashboardEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The dashboard."
+  node: Dashboard!
+}
+
+"What is to take the place of the span and the subject of every tile. What is missing does not."
+input DashboardCommonInput {
+  "The span."
+  span: QuestionSpan
+  "The first day of the span DAYS, such as 2026-11-01."
+  firstDay: String
+  "The last day of the span DAYS, at most 4,000 days in all."
+  lastDay: String
+  "The group that all tiles are about. At most one of groupId, tagName and physicalId is said."
+  groupId: Int
+  "The tag that all tiles are about."
+  tagName: String
+  "The subscriber that all tiles are about: ICCID, device EUI or IMEI."
+  physicalId: String
+}
+
+"A tile: where it stands, and the question that it shows. One of questionId and definition is said; a tile that is there may say neither, and goes on to show what it does."
+input DashboardTileInput {
+  "Which tile of the dashboard; missing for a new one."
+  tileId: Int
+  "The first of the 12 columns that it covers, from 0."
+  column: Int!
+  "The first row of the grid that it covers, 0 to 1,000."
+  row: Int!
+  "How many columns it covers; it ends within the 12."
+  width: Int!
+  "How many rows it covers, 1 to 24."
+  height: Int!
+  "The question that is kept."
+  questionId: String
+  "A question of the tile's own."
+  definition: QuestionDefinitionInput
+}
+
+"Which dashboard to keep."
+input CreateDashboardInput {
+  "Its name, 1 to 256 characters."
+  name: String!
+  "What it is for, at most 2,000 characters."
+  description: String
+  "The folder that it stands in, at most 256 characters."
+  folder: String
+  "Whether everybody of the company sees it."
+  isShared: Boolean! = false
+  "What takes the place of the span and the subject of every tile."
+  common: DashboardCommonInput
+  "How often the page reads it again, in minutes, up to 1,440; 0 is never."
+  refreshMinutes: Int! = 0
+  "The tiles, at most 24."
+  tiles: [DashboardTileInput!]! = []
+}
+
+"Which dashboard to edit, and how."
+input EditDashboardInput {
+  "The identifier of the dashboard."
+  dashboardId: String!
+  "The version that is to be changed. Where somebody else has changed the dashboard since, the edit is refused. When missing, any version is changed."
+  expectedVersion: Int
+  "Its name, 1 to 256 characters."
+  name: String
+  "What it is for, at most 2,000 characters; empty takes it away."
+  description: String
+  "The folder that it stands in, at most 256 characters; empty takes it out of one."
+  folder: String
+  "Whether everybody of the company sees it. Only its owner makes it private."
+  isShared: Boolean
+  "What takes the place of the span and the subject of every tile; replaced as a whole."
+  common: DashboardCommonInput
+  "How often the page reads it again, in minutes, up to 1,440; 0 is never."
+  refreshMinutes: Int
+  "The tiles, at most 24; replaced as a whole."
+  tiles: [DashboardTileInput!]
+}
+
+"Which dashboard to delete."
+input DeleteDashboardInput {
+  "The identifier of the dashboard."
+  dashboardId: String!
+}
+
+"What keeping a dashboard gave."
+type CreateDashboardPayload {
+  "The dashboard."
+  dashboard: Dashboard!
+}
+
+"What editing a dashboard gave."
+type EditDashboardPayload {
+  "The dashboard as it is now."
+  dashboard: Dashboard!
+}
+
+"What deleting a dashboard gave."
+type DeleteDashboardPayload {
+  "The dashboard as it was."
+  dashboard: Dashboard!
+}
+
+"Names a dashboard."
+input DashboardKey @oneOf {
+  "The global id."
+  id: ID
+  "The identifier of the dashboard."
+  dashboardId: String
+}
+`, BuiltIn: false},
 	{Name: "../schema/delivery.graphqls", Input: `extend type Query {
   "What was sent, mails and messages to webhooks in one list, the newest first unless ordered otherwise. Only for users of the whole company."
   deliveries(
@@ -12097,7 +12725,7 @@ type DeliveryEdge {
 scalar _Any
 
 "An object that a gateway can name by a key: every Node."
-union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Report | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
+union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | Dashboard | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Report | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
 
 "The graph as a subgraph of Apollo Federation 2."
 type _Service {
@@ -12729,6 +13357,56 @@ input CommandOrder {
 enum CommandOrderField {
   "When the inventory changed."
   REQUESTED_AT
+}
+
+"Which dashboards are wanted. All conditions must hold; none wants everything."
+input DashboardFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [DashboardFilter!]
+  "Any of these; never true for an empty list."
+  or: [DashboardFilter!]
+  "Not this."
+  not: DashboardFilter
+  "The identifier of the dashboard: a UUID."
+  dashboardId: StringFilter
+  "Its name."
+  name: StringFilter
+  "The folder that it stands in; null for none."
+  folder: StringFilter
+  "The e-mail address of the user who made it."
+  owner: StringFilter
+  "Whether everybody of the company sees it; else its owner alone does."
+  isShared: BooleanFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it was last changed. The audit log has all changes."
+  changedAt: DateTimeFilter
+}
+
+"One step of an order of dashboards."
+input DashboardOrder {
+  "By this field."
+  field: DashboardOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What dashboards can be ordered by."
+enum DashboardOrderField {
+  "The identifier of the dashboard: a UUID."
+  DASHBOARD_ID
+  "Its name."
+  NAME
+  "The folder that it stands in; null for none."
+  FOLDER
+  "The e-mail address of the user who made it."
+  OWNER
+  "Whether everybody of the company sees it; else its owner alone does."
+  IS_SHARED
+  "When it was made."
+  CREATED_AT
+  "When it was last changed. The audit log has all changes."
+  CHANGED_AT
 }
 
 "Which deliveries are wanted. All conditions must hold; none wants everything."
@@ -13996,6 +14674,10 @@ type Operation implements Node {
   endedAt: DateTime
   "Until when it can be undone; null for what has not ended, changed nothing, undoes another, or was undone."
   undoableUntil: DateTime
+  "What it sets off beside its changes: of a dry run what a run would, of a run what it has by now, which undoing does not take back. Null for operations that began before this was noted."
+  effects: OperationEffects @guard(permissions: [VIEW_MONITORING_ALERTS])
+  "The silence that it was started with and that ends with it; null for none, and when it is no longer kept. Only for users of the whole company."
+  silence: Silence @guard(permissions: [VIEW_MONITORING_ALERTS])
   "What became of each subscriber, in the order of the operation."
   results(
     "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
@@ -14011,6 +14693,18 @@ type Operation implements Node {
     "In this order, that of the operation when missing."
     orderBy: [OperationResultOrder!]
   ): OperationResultConnection @semanticNonNull
+}
+
+"What an operation sets off beside its changes. A dry run makes its changes, lets alerts fire and notify, and takes all of it back: so it is what a run sets off. Alerts on conditions, which are evaluated every minute, are not among them."
+type OperationEffects {
+  "How many alerts of volume fire, each with a subscriber and a threshold, those that are silenced too."
+  alerts: Int!
+  "How many recipients are mailed about them, each once. Null for users of groups."
+  recipients: Int
+  "How many messages about them go to webhooks. Null for users of groups."
+  webhookMessages: Int
+  "How many commands go to carriers; none where the company has no provider of commands."
+  commands: Int!
 }
 
 "How far an operation is."
@@ -14155,6 +14849,12 @@ input StartSubscriberChangeInput {
   expect: Int
   "The digest of a dry run: refused when the subscribers or their changes are others by now."
   digest: String
+  """
+  Whether a silence is made that ends with the operation, after four hours at the latest: of its subscribers, or of more than
+  100 of the groups that they move into. A dry run makes none. It needs Add Monitoring Alerts, and is only for users of the
+  whole company.
+  """
+  silence: Boolean! = false
 }
 
 "A change of a subscriber. What is left out stays as it is."
@@ -18418,6 +19118,8 @@ func (ec *executionContext) childFields_Company(ctx context.Context, field graph
 		return ec.fieldContext_Company_currentPeriod(ctx, field)
 	case "fleet":
 		return ec.fieldContext_Company_fleet(ctx, field)
+	case "dashboards":
+		return ec.fieldContext_Company_dashboards(ctx, field)
 	case "feedElements":
 		return ec.fieldContext_Company_feedElements(ctx, field)
 	case "feedRejects":
@@ -18648,6 +19350,14 @@ func (ec *executionContext) childFields_CreateConditionAlertPayload(ctx context.
 	return nil, fmt.Errorf("no field named %q was found under type CreateConditionAlertPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateDashboardPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "dashboard":
+		return ec.fieldContext_CreateDashboardPayload_dashboard(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateDashboardPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "group":
@@ -18740,6 +19450,102 @@ func (ec *executionContext) childFields_CreateWebhookPayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type CreateWebhookPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Dashboard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Dashboard_id(ctx, field)
+	case "dashboardId":
+		return ec.fieldContext_Dashboard_dashboardId(ctx, field)
+	case "name":
+		return ec.fieldContext_Dashboard_name(ctx, field)
+	case "description":
+		return ec.fieldContext_Dashboard_description(ctx, field)
+	case "folder":
+		return ec.fieldContext_Dashboard_folder(ctx, field)
+	case "isShared":
+		return ec.fieldContext_Dashboard_isShared(ctx, field)
+	case "isEditable":
+		return ec.fieldContext_Dashboard_isEditable(ctx, field)
+	case "version":
+		return ec.fieldContext_Dashboard_version(ctx, field)
+	case "common":
+		return ec.fieldContext_Dashboard_common(ctx, field)
+	case "refreshMinutes":
+		return ec.fieldContext_Dashboard_refreshMinutes(ctx, field)
+	case "tiles":
+		return ec.fieldContext_Dashboard_tiles(ctx, field)
+	case "owner":
+		return ec.fieldContext_Dashboard_owner(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Dashboard_createdAt(ctx, field)
+	case "changedAt":
+		return ec.fieldContext_Dashboard_changedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Dashboard", field.Name)
+}
+
+func (ec *executionContext) childFields_DashboardCommon(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "span":
+		return ec.fieldContext_DashboardCommon_span(ctx, field)
+	case "firstDay":
+		return ec.fieldContext_DashboardCommon_firstDay(ctx, field)
+	case "lastDay":
+		return ec.fieldContext_DashboardCommon_lastDay(ctx, field)
+	case "groupId":
+		return ec.fieldContext_DashboardCommon_groupId(ctx, field)
+	case "tagName":
+		return ec.fieldContext_DashboardCommon_tagName(ctx, field)
+	case "physicalId":
+		return ec.fieldContext_DashboardCommon_physicalId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DashboardCommon", field.Name)
+}
+
+func (ec *executionContext) childFields_DashboardConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_DashboardConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_DashboardConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_DashboardConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_DashboardConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DashboardConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_DashboardEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_DashboardEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_DashboardEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DashboardEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_DashboardTile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tileId":
+		return ec.fieldContext_DashboardTile_tileId(ctx, field)
+	case "column":
+		return ec.fieldContext_DashboardTile_column(ctx, field)
+	case "row":
+		return ec.fieldContext_DashboardTile_row(ctx, field)
+	case "width":
+		return ec.fieldContext_DashboardTile_width(ctx, field)
+	case "height":
+		return ec.fieldContext_DashboardTile_height(ctx, field)
+	case "question":
+		return ec.fieldContext_DashboardTile_question(ctx, field)
+	case "definition":
+		return ec.fieldContext_DashboardTile_definition(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DashboardTile", field.Name)
+}
+
 func (ec *executionContext) childFields_DataUsageByDirection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "mobileTerminated":
@@ -18800,6 +19606,14 @@ func (ec *executionContext) childFields_DeleteConditionAlertPayload(ctx context.
 		return ec.fieldContext_DeleteConditionAlertPayload_alert(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteConditionAlertPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteDashboardPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "dashboard":
+		return ec.fieldContext_DeleteDashboardPayload_dashboard(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteDashboardPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18944,6 +19758,14 @@ func (ec *executionContext) childFields_EditConditionAlertPayload(ctx context.Co
 		return ec.fieldContext_EditConditionAlertPayload_alert(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditConditionAlertPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditDashboardPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "dashboard":
+		return ec.fieldContext_EditDashboardPayload_dashboard(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditDashboardPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditGroupPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19340,6 +20162,10 @@ func (ec *executionContext) childFields_Operation(ctx context.Context, field gra
 		return ec.fieldContext_Operation_endedAt(ctx, field)
 	case "undoableUntil":
 		return ec.fieldContext_Operation_undoableUntil(ctx, field)
+	case "effects":
+		return ec.fieldContext_Operation_effects(ctx, field)
+	case "silence":
+		return ec.fieldContext_Operation_silence(ctx, field)
 	case "results":
 		return ec.fieldContext_Operation_results(ctx, field)
 	}
@@ -19368,6 +20194,20 @@ func (ec *executionContext) childFields_OperationEdge(ctx context.Context, field
 		return ec.fieldContext_OperationEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OperationEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_OperationEffects(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "alerts":
+		return ec.fieldContext_OperationEffects_alerts(ctx, field)
+	case "recipients":
+		return ec.fieldContext_OperationEffects_recipients(ctx, field)
+	case "webhookMessages":
+		return ec.fieldContext_OperationEffects_webhookMessages(ctx, field)
+	case "commands":
+		return ec.fieldContext_OperationEffects_commands(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperationEffects", field.Name)
 }
 
 func (ec *executionContext) childFields_OperationResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
