@@ -87,7 +87,7 @@ var layers = map[string][]string{
 	"db/pg/stmtcache":        {},
 	"db/pg":                  {"db/pg/stmtcache", "domain", "domain/ascii", "internal/flight"},
 	"db/keyset":              {"db/pg", "domain", "domain/query"},
-	"db/audit":               {"db/companies", "db/keyset", "db/pg", "domain", "domain/query", "domain/retention"},
+	"db/audit":               {"db/companies", "db/pg", "domain", "domain/retention"},
 	"db/retention":           {"db/audit", "db/companies", "db/pg", "domain", "domain/retention"},
 	"db/companies":           {"db/pg", "domain"},
 	"db/usage":               {"db/audit", "db/companies", "db/keyset", "db/pg", "db/retention", "domain", "domain/ascii", "domain/query", "domain/upstream", "internal/flight"},

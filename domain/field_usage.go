@@ -1,15 +1,12 @@
 package domain
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"simgraph/domain/query"
 )
 
 // UsedFields are the coordinates of the schema that the text of an operation uses.
@@ -80,24 +77,4 @@ type FieldUse struct {
 	Uses int64
 	// FirstDay and LastDay are the beginnings of days (UTC).
 	FirstDay, LastDay time.Time
-}
-
-// FieldUseFields are what uses of coordinates can be filtered and ordered by.
-var FieldUseFields = query.NewFields(
-	query.Field{Name: "coordinate", Type: query.Text},
-	query.Field{Name: "client", Type: query.Text},
-	query.Field{Name: "version", Type: query.Text},
-	query.Field{Name: "operation", Type: query.Text},
-	query.Field{Name: "uses", Type: query.Integer},
-	query.Field{Name: "firstDay", Type: query.Time},
-	query.Field{Name: "lastDay", Type: query.Time},
-)
-
-// FieldUsage has how often coordinates were used. It is the whole company's: a restricted
-// scope is Forbidden.
-type FieldUsage interface {
-	// List lists uses since the beginning of a day, by their coordinates unless the listing
-	// has another order.
-	List(ctx context.Context, scope Scope, since time.Time, listing Listing) (Slice[*FieldUse], error)
-	Count(ctx context.Context, scope Scope, since time.Time, listing Listing) (int, error)
 }

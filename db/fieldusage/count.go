@@ -48,8 +48,6 @@ type Store struct {
 	stored map[row]bool
 }
 
-var _ domain.FieldUsage = (*Store)(nil)
-
 // New returns the store on the pool.
 func New(pool *sqlx.DB, o Options) *Store {
 	if o.Now == nil {

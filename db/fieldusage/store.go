@@ -3,6 +3,7 @@ package fieldusage
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -111,7 +112,7 @@ func (s *Store) addSets(ctx context.Context, in sqlx.ExecerContext, company doma
 	for _, u := range rows {
 		if !sets[u.setID] {
 			sets[u.setID] = true
-			ids, coordinates = append(ids, u.setID), append(coordinates, joined(u.coordinates))
+			ids, coordinates = append(ids, u.setID), append(coordinates, strings.Join(u.coordinates, " "))
 		}
 	}
 	_, err := pg.Affected(ctx, in, storeSets, company, dayText(day), pg.Texts(ids), pg.Texts(coordinates))

@@ -258,30 +258,6 @@ func TestOldCountsAreRemovedWithTheirSets(t *testing.T) {
 	}
 }
 
-func TestUsesAreListedForTheWholeCompany(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, fieldusage.Options{})
-	f.a.Note(company, "app", "1", fields("Q", "Query.a", "Query.b"), nil)
-	f.a.Note(2, "rival", "1", fields("Q", "Query.a"), nil)
-	f.flush(f.a)
-	listing := domain.Listing{Page: domain.Page{Limit: 1}}
-	slice := fleettest.Must[domain.Slice[*domain.FieldUse]](t)(f.a.List(t.Context(), domain.Whole(company), noon, listing))
-	if len(slice.Items) != 1 || !slice.HasNext || slice.Items[0].Coordinate != "Query.a" {
-		t.Fatalf("%+v", slice)
-	}
-	listing.Page.Cursor = slice.Cursor(0)
-	slice = fleettest.Must[domain.Slice[*domain.FieldUse]](t)(f.a.List(t.Context(), domain.Whole(company), noon, listing))
-	if len(slice.Items) != 1 || slice.HasNext || slice.Items[0].Coordinate != "Query.b" {
-		t.Fatalf("%+v", slice)
-	}
-	if n, err := f.a.Count(t.Context(), domain.Whole(company), noon, listing); n != 2 || err != nil {
-		t.Error(n, err)
-	}
-	if _, err := f.a.List(t.Context(), domain.Scope{Company: company, Groups: []int64{1}}, noon, listing); err == nil {
-		t.Error("a user of groups reads them")
-	}
-}
-
 func BenchmarkNote(b *testing.B) {
 	s := fieldusage.New(nil, fieldusage.Options{})
 	of := fields("Q", "Query.a", "Query.b", "Query.c")
