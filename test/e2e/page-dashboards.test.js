@@ -1,7 +1,7 @@
 // Dashboards: made, changed by keyboard and pointer, shared, printed, and shown on a wall and
 // on a phone.
 import assert from 'node:assert/strict';
-import { base, enter, graph, openTab } from './browser.js';
+import { base, enter, graph, openTab, textOf } from './browser.js';
 import { askAs, companyIn, run } from './companies.js';
 import { accessible, browserOf, pageTests } from './tab.js';
 
@@ -175,7 +175,7 @@ for (const timeZone of ['Europe/Berlin', 'America/St_Johns']) {
       await tab.context().clearCookies();
       const answers = [];
       const note = async (response) => {
-        if (response.url().endsWith('/graphql') && response.request().postData()?.includes('query Usage(')) answers.push(...Object.values((await response.json()).data.of).map(({ totals }) => totals.total));
+        if (textOf(response.request()).includes('query Usage(')) answers.push(...Object.values((await response.json()).data.of).map(({ totals }) => totals.total));
       };
       tab.on('response', note);
       await enter(tab, place(id, day), bearer);
@@ -205,7 +205,7 @@ inTab('on a wall the dashboard stands alone, and is read again by itself', async
   await tab.waitForURL(/wall=1/);
   assert.equal(await tab.locator('.bar').isVisible(), false);
   assert.equal(await tab.evaluate(() => document.fullscreenElement !== null), true);
-  const [again] = await Promise.all([tab.waitForRequest((request) => request.postData()?.includes('query Usage(') ?? false), tab.clock.runFor(61_000)]);
+  const [again] = await Promise.all([tab.waitForRequest((request) => textOf(request).includes('query Usage(')), tab.clock.runFor(61_000)]);
   assert.ok(again);
   await tab.getByRole('button', { name: 'Leave full screen' }).click();
   await tab.waitForURL((url) => !url.hash.includes('wall'));
@@ -222,7 +222,7 @@ inTab('twelve tiles of nine questions are nine requests, and equal tiles one', a
   await enter(tab, '#/dashboards');
   await ready(tab).waitFor();
   let requests = 0;
-  tab.on('request', (request) => { requests += request.postData()?.includes('query Usage(') ? 1 : 0; });
+  tab.on('request', (request) => { requests += textOf(request).includes('query Usage(') ? 1 : 0; });
   await tab.goto(`${base}/${place(id)}`);
   await tab.locator('.tile-panel .figures strong').nth(11).waitFor();
   assert.equal(requests, 9);

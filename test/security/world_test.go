@@ -390,7 +390,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	w.documents = documents.New(w.pool, documents.Options{Check: func(text string) (trusted.Checked, error) { return engine.Inspect(text) }, Now: clock,
 		CheckTool: func(of *trusted.Document) error { return mcp.Check(w.schema, of) }, MostTools: mcp.MaxOwn()})
 	engine = transport.New(graph.Schema(), transport.Config{
-		Document: library.NewLibrary(w.documents.Text, time.Now).Find, DocumentsOnly: library.Only,
+		Document: library.NewLibrary(w.documents.Text, nil, time.Now).Find, DocumentsOnly: library.Only,
 		Authenticate: httpd.AdmitPayload(gate, limit.New(limit.Config{})),
 		Log:          log, Limits: limits, Present: resolvers.Present, PerResponse: graph.WithLoaders,
 		AfterRootMutationField: resolvers.ForgetLoaded, StillValid: gate.StillValid,
