@@ -60,7 +60,7 @@ function Answered({ asks: d, label, reading }: { asks: Definition; label: string
   const fault = faultOf(d);
   const span = useMemo(() => (fault === null ? spanOf(d, company) : null), [d, company, fault, reading]);
   const operation = useMemo(() => (span && span.to > span.from ? operationOf(d, span, timeZone) : null), [d, span, timeZone]);
-  const asked = useAsk<Answer>(operation?.query ?? null, operation?.variables ?? {});
+  const asked = useAsk<Answer>(operation?.document ?? null, operation?.variables ?? {});
   const result = useMemo(() => (asked.data && span ? resultOf(asked.data, d, span) : undefined), [asked.data, d, span]);
   return (
     <div ref={body} className="tile-body" role="group" aria-label={label} tabIndex={0} aria-busy={asked.loading}>
