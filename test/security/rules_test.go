@@ -128,7 +128,7 @@ var leaves = map[string]kind{
 	"format": harmless, "eventTypes": harmless, "state": harmless,
 	"commandId": commandID, "DeleteCommandProviderInput.url": providerURL, "rotateSecret": harmless, "reason": harmless,
 	"operationId": operationID, "CancelOperationInput.operationId": activeOperation, "UndoOperationInput.operationId": doneOperation,
-	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "all": harmless, "expect": harmless, "digest": harmless,
+	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "all": harmless, "expect": harmless, "digest": harmless, "silence": harmless,
 	"errorPolicy": harmless, "outcome": harmless,
 
 	"sourceName": senderName, "ResumeSourceInput.sourceName": pausedSender, "profileName": profileName, "DeleteSourceProfileInput.profileName": spareProfile,
