@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// MaxReports bounds the reports that a user keeps, MaxRecipients the addresses of one.
-	MaxReports    = 50
+	// MaxReports bounds the reports that a user keeps.
+	MaxReports = 50
+	// MaxRecipients bounds the addresses of a report.
 	MaxRecipients = 20
 	// SendAgain is how long after it was sent a report is not sent by hand again.
 	SendAgain = 5 * time.Minute
