@@ -271,19 +271,16 @@ func (r *Running) WriteTo(ctx context.Context, to io.Writer) (Summary, error) {
 const noteTime = 10 * time.Second
 
 func (r *Running) write(ctx context.Context, to io.Writer) error {
-	out, err := newEncoder(r.request.Format, to, r.columns, r.request.Spreadsheet)
-	if err != nil {
-		return err
-	}
+	out := newEncoder(r.request.Format, to, r.columns, r.request.Spreadsheet)
 	r.summary.After = r.request.After
 	if err := out.begin(r.header); err != nil {
 		return err
 	}
+	rows := r.listRows
 	if r.request.Export == Usage {
-		err = r.usageRows(ctx, out)
-	} else {
-		err = r.listRows(ctx, out)
+		rows = r.usageRows
 	}
+	err := rows(ctx, out)
 	if err != nil {
 		return err
 	}

@@ -55,15 +55,15 @@ type encoder interface {
 	end(Summary) error
 }
 
-func newEncoder(format string, to io.Writer, columns []column, spreadsheet bool) (encoder, error) {
+func newEncoder(format string, to io.Writer, columns []column, spreadsheet bool) encoder {
 	out := &output{to: to, hash: sha256.New()}
 	switch format {
 	case Parquet:
 		return newParquet(out, columns)
 	case NDJSON:
-		return newNDJSON(out, columns), nil
+		return newNDJSON(out, columns)
 	}
-	return &csvEncoder{output: out, columns: columns, spreadsheet: spreadsheet}, nil
+	return &csvEncoder{output: out, columns: columns, spreadsheet: spreadsheet}
 }
 
 // output gathers what is written, counts it and takes its checksum.

@@ -25,12 +25,12 @@ type parquetEncoder struct {
 // batch is how many rows are handed over together.
 const batch = 256
 
-func newParquet(out *output, columns []column) (*parquetEncoder, error) {
+func newParquet(out *output, columns []column) *parquetEncoder {
 	e := &parquetEncoder{output: out, columns: columns}
 	e.writer = parquet.NewGenericWriter[any](out, schemaOf(columns),
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.MaxRowsPerRowGroup(rowGroup),
 		parquet.CreatedBy("simgraph", "", ""))
-	return e, nil
+	return e
 }
 
 // inOrder is a group whose fields are in the order of the columns, not in that of their names.

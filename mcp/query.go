@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 
+	"simgraph/domain/ascii"
 	"simgraph/graph/engine/guard"
 )
 
@@ -71,7 +72,7 @@ func (c *Config) runQuery(ctx context.Context, arguments map[string]any) *graphq
 		return failed(errors.New("variables must be an object"))
 	}
 	run, err := c.PrepareOwn(text)
-	if refused, is := err.(gqlerror.List); is {
+	if refused := (gqlerror.List{}); errors.As(err, &refused) {
 		return &graphql.Response{Errors: refused}
 	}
 	if err == nil {
@@ -133,7 +134,7 @@ func reach(schema *ast.Schema, reached map[string]bool, of *ast.Definition) {
 }
 
 func (all *index) addType(of *ast.Definition) {
-	all.add(of.Name, strings.ToLower(strings.ReplaceAll(string(of.Kind), "_OBJECT", ""))+" "+of.Name, of.Description, nil)
+	all.add(of.Name, ascii.Lower(strings.ReplaceAll(string(of.Kind), "_OBJECT", ""))+" "+of.Name, of.Description, nil)
 	for _, field := range of.Fields {
 		if strings.HasPrefix(field.Name, "__") {
 			continue
@@ -173,7 +174,7 @@ func (all *index) add(coordinate, definition, description string, directives ast
 	}
 	*all = append(*all, match{
 		Coordinate: coordinate, Definition: definition, Description: description, Permissions: guard.Permissions(directives),
-		name: strings.ToLower(coordinate), text: strings.ToLower(coordinate + " " + description),
+		name: ascii.Lower(coordinate), text: ascii.Lower(coordinate + " " + description),
 	})
 }
 
@@ -181,7 +182,7 @@ func (all *index) add(coordinate, definition, description string, directives ast
 // their names.
 func (all index) search(_ context.Context, arguments map[string]any) *graphql.Response {
 	words, _ := arguments["words"].(string)
-	each := strings.Fields(strings.ToLower(words))
+	each := strings.Fields(ascii.Lower(words))
 	if len(each) == 0 || len([]rune(words)) > mostWords {
 		return failed(fmt.Errorf("words must be text of 1 to %d characters", mostWords))
 	}

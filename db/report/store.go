@@ -174,8 +174,8 @@ const reachable = `
 SELECT w.email
 FROM unnest($2::text[]) WITH ORDINALITY AS w(email, place)
 WHERE (EXISTS (SELECT FROM users u WHERE u.company_id = $1 AND u.email = w.email AND NOT u.disabled)
-    OR EXISTS (SELECT FROM alert_recipients a WHERE a.company_id = $1 AND lower(a.email) = w.email))
-  AND NOT EXISTS (SELECT FROM alert_recipients a WHERE a.company_id = $1 AND lower(a.email) = w.email AND a.suppressed_reason = 'refused')
+    OR EXISTS (SELECT FROM alert_recipients a WHERE a.company_id = $1 AND a.email_key = w.email))
+  AND NOT EXISTS (SELECT FROM alert_recipients a WHERE a.company_id = $1 AND a.email_key = w.email AND a.suppressed_reason = 'refused')
 ORDER BY w.place`
 
 // checkAddresses refuses addresses that the company may not mail reports to, but those of before.

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 )
 
 const (
@@ -65,7 +66,7 @@ func words(name string) string {
 		if isCapital(i) && i > 0 && name[i-1] != '_' && (!isCapital(i-1) || i+1 < len(name) && !isCapital(i+1)) {
 			out.WriteByte('_')
 		}
-		out.WriteRune(unicode.ToLower(c))
+		out.WriteRune(c)
 	}
-	return out.String()
+	return ascii.Lower(out.String())
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	"simgraph/domain/report"
 )
 
@@ -28,10 +29,11 @@ var (
 const (
 	// MostRows bounds the rows of the table in a mail. The file has all.
 	MostRows = 60
-	// PictureName and FileType are of the picture and the file of a mail.
+	// PictureName names the picture of a mail.
 	PictureName = "chart.png"
-	FileType    = "text/csv"
-	mostCell    = 60
+	// FileType is the type of the file of a mail.
+	FileType = "text/csv"
+	mostCell = 60
 )
 
 // Rendered is what is sent.
@@ -208,6 +210,6 @@ func fileName(of *report.Issue, zone *time.Location) string {
 			return r
 		}
 		return '-'
-	}, strings.ToLower(domain.OneLine(of.Question.Name, mostCell))), "-")
+	}, ascii.Lower(domain.OneLine(of.Question.Name, mostCell))), "-")
 	return cmp.Or(name, "usage") + "-" + of.DueAt.In(zone).Format("2006-01-02") + ".csv"
 }

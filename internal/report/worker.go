@@ -141,7 +141,7 @@ func (w *Worker) end(ctx context.Context, company domain.CompanyID, due *report.
 // others again.
 func (w *Worker) fail(ctx context.Context, company domain.CompanyID, due *report.Due, err error) error {
 	if ctx.Err() != nil {
-		return nil // the lease ends, and another worker takes it
+		return ctx.Err() // the lease ends, and another worker takes it
 	}
 	switch fault, _ := domain.AsError(err); {
 	case fault != nil && fault.Kind == domain.KindForbidden:

@@ -8,7 +8,6 @@ import { agrees, read, run } from './guides.js';
 
 const docs = new URL('../../docs/', import.meta.url);
 
-<<<<<<< HEAD
 /** What a browser finds of the app that a guide builds. */
 async function checkFrontEnd({ here, execute }) {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
@@ -39,11 +38,6 @@ async function checkFrontEnd({ here, execute }) {
 }
 const checks = { 'start-frontend.md': checkFrontEnd };
 
-for (const name of (await readdir(docs)).filter((name) => /^(start-.*|recipes.*)\.md$/.test(name))) {
-  const text = await readFile(new URL(name, docs), 'utf8');
-  const skip = !process.env.CI && /^.*radclient /m.test(text) && spawnSync('radclient', ['-v']).error !== undefined && 'radclient is not installed';
-  test(name, { timeout: 300_000, skip }, () => run(text, checks[name]));
-=======
 /** What documents use that need not be there, and how to ask for it. */
 const tools = [{ used: /^.*radclient /m, named: 'radclient', ask: ['radclient', '-v'] }, { used: /^import pandas/m, named: 'pandas', ask: ['python3', '-c', 'import pandas, psycopg2'] }];
 const lacks = ({ ask: [program, ...args] }) => { const { error, status } = spawnSync(program, args); return error !== undefined || status !== 0; };
@@ -52,8 +46,7 @@ for (const name of (await readdir(docs)).filter((name) => /^(start-.*|recipes.*)
   const text = await readFile(new URL(name, docs), 'utf8');
   const missing = process.env.CI ? undefined : tools.find((tool) => tool.used.test(text) && lacks(tool));
   const skip = missing && `${missing.named} is not installed`;
-  test(name, { timeout: 300_000, skip }, () => run(text));
->>>>>>> 01628889 (Make SQL roles for business tools, which read documented views of one company)
+  test(name, { timeout: 300_000, skip }, () => run(text, checks[name]));
 }
 
 test('a block that is not run is refused', () => {

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
+	"simgraph/domain/ascii"
 	stored "simgraph/domain/document"
 )
 
@@ -228,7 +229,7 @@ func withClient(h http.Header, payload map[string]any) http.Header {
 	h = h.Clone()
 	for _, of := range clientHeaders {
 		for _, name := range of {
-			if text, ok := payload[strings.ToLower(name)].(string); ok {
+			if text, ok := payload[ascii.Lower(name)].(string); ok {
 				h.Set(name, text)
 			}
 		}
