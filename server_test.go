@@ -303,6 +303,7 @@ var emptyInTheDemo = map[string]string{
 	"Query.sources":       "no carrier posts records to the demo",
 	"Query.sourceRejects": "no carrier posts records to the demo",
 	"Query.upstreams":     "the demo is no copy of another server",
+	"Company.reports":     "nobody reads the addresses of the demo: a report would send mail to them each day",
 }
 
 // A newcomer finds something in every list: what the schema has of connections at its

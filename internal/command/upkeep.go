@@ -286,7 +286,10 @@ func (v *service) pruneMessages(ctx context.Context, expired retention.Expired) 
 func (v *service) noteRest(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer stop()
-	return errors.Join(v.noteRefusals(ctx), v.sessions.Renew(ctx), v.fields.Flush(ctx))
+	if err := v.fields.Flush(ctx); err != nil {
+		v.log.Warn("what operations used of the schema last is not stored", "error", err)
+	}
+	return errors.Join(v.noteRefusals(ctx), v.sessions.Renew(ctx))
 }
 
 // noteRefusals writes to the audit log who was refused.

@@ -22,7 +22,7 @@ const questions = [
   ['error codes of the graph', ['/docs/graphql#errors', '/docs/errors']],
   ['price limit of a query', ['/docs/graphql#limits', '/docs/operations#limits']],
   ['silence alerts', ['/docs/graphql#silences', '/docs/glossary']],
-  ['what is a billing period', ['/docs/glossary']],
+  ['what is a billing period', ['/docs/glossary', '/docs/start-analyst#the-period-and-the-zone']],
   ['sign in with Entra ID', ['/docs/sign-in']],
   ['mail server refuses', ['/docs/operations#when-a-mail-server-refuses']],
   ['move an account from another server', ['/docs/sources#the-account-that-you-have']],

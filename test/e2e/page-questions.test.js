@@ -228,6 +228,26 @@ inTab('each chart has no violations of axe, in both colours and on a phone, wher
   }
 });
 
+inTab('a source that brings nothing since is marked, and usage outside of groups leads to its subscribers', async (tab) => {
+  const name = `outage-${Date.now() % 1_000_000}`;
+  const token = companyIn('Europe/Berlin', name, new Date(Date.now() - 5 * 3_600_000).toISOString(), 3);
+  const [lost] = run(['export', '--company', name]).split('\n').filter((line) => line.includes('"type":"subscriber"')).map((line) => JSON.parse(line));
+  const startedAt = new Date(Date.now() - 4 * 3_600_000).toISOString();
+  run(['import', '-'], [
+    { ...lost, physicalId: `${name}-3`, subscriberId: `44700001${name.length}3`, nickname: 'alone', groupId: null },
+    { type: 'usage', company: name, source: 'e2e', recordId: 'alone', physicalId: `${name}-3`, sessionId: '', sequence: 0, startedAt, endedAt: startedAt, mobileOriginated: 5000, mobileTerminated: 0, protocol: 'TCP', ipAddress: '10.0.0.1' },
+  ].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  await tab.context().clearCookies();
+  await enter(tab, place({ span: 'LAST_7_DAYS', interval: 'DAY', split: 'GROUP', chart: 'STACKED' }), token);
+  await answer(tab).locator('.plot canvas').waitFor();
+  await answer(tab).getByText('1 marks: alerts, operations, silences and sources').click();
+  await answer(tab).getByRole('listitem').filter({ hasText: 'e2e brings no usage since' }).getByRole('link', { name: 'Source' }).waitFor();
+  const sums = answer(tab).getByRole('list', { name: 'Sums' }).getByRole('listitem');
+  await sums.filter({ hasText: '5 kB' }).getByRole('link').click();
+  await tab.getByRole('button', { name: 'Group is not set', exact: true }).waitFor();
+  await tab.getByText('alone', { exact: true }).first().waitFor();
+});
+
 // The day on which the clocks are set back, in UTC hours from some before to some after it.
 for (const { timeZone, name, day, from } of [
   { timeZone: 'Europe/Berlin', name: 'berlin', day: '2026-10-25', from: '2026-10-23T22:00:00Z' },

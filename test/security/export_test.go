@@ -16,6 +16,7 @@ import (
 	"simgraph/domain"
 	"simgraph/export"
 	"simgraph/graph/engine/transport"
+	"simgraph/internal/access"
 	"simgraph/resolvers"
 )
 
@@ -31,8 +32,8 @@ func (n now) Usage() domain.UsageExports { return db.NewUsageExports(n.pool) }
 // Close implements export.Snapshot.
 func (now) Close() error { return nil }
 
-// exports serves the exports to who authenticates.
-func (w *world) exports(t *testing.T) http.Handler {
+// exports serves the exports to whom the gate admits.
+func (w *world) exports(t *testing.T, gate *access.Gate) *export.Handler {
 	t.Helper()
 	ports := w.ports
 	ports.Subscribers = export.Subscribers{Subscribers: ports.Subscribers}
@@ -41,20 +42,14 @@ func (w *world) exports(t *testing.T) http.Handler {
 	t.Cleanup(engine.Close)
 	exporter, err := export.New(export.Config{
 		Schema: w.schema, Prepare: engine.Prepare, Open: func(context.Context) (export.Snapshot, error) { return now{w}, nil },
-		Audit: audit.NewLog(w.pool), StillValid: func(context.Context) error { return nil }, Now: clock,
+		Audit: audit.NewLog(w.pool), StillValid: gate.StillValid, Now: clock,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &export.Handler{
 		Exporter: exporter, RequestID: transport.RequestID, Enter: func(context.Context) (func(), error) { return func() {}, nil }, Patience: time.Minute,
-		Authenticate: func(r *http.Request) (context.Context, error) {
-			caller, err := w.access.Authenticate(r.Context(), domain.Secret(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
-			if err != nil {
-				return nil, err
-			}
-			return domain.WithCaller(r.Context(), caller.At(domain.Origin{Door: "export"})), nil
-		},
+		Authenticate: gate.AdmitBrowser,
 	}
 }
 
@@ -92,7 +87,7 @@ func TestExportsShowNothingOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			handler, rows := w.exports(t), 0
+			handler, rows := w.handler, 0
 			for what, path := range everything() {
 				answer := ask(handler, w.tokens[attack.caller], path)
 				text := answer.Body.String()
@@ -120,7 +115,7 @@ func TestExportsShowNothingOfOthers(t *testing.T) {
 func TestExportsFindNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	handler := w.exports(t)
+	handler := w.handler
 	vans := w.tokens["own-vans@acme.example"]
 	span := fmt.Sprintf("&from=%s&to=%s", clock().AddDate(0, -2, 0).Format(time.DateOnly), clock().AddDate(0, 0, 2).Format(time.DateOnly))
 	for _, hidden := range []part{others, rivals} {
@@ -143,7 +138,7 @@ func TestExportsFindNothingOfOthers(t *testing.T) {
 func TestExportsNeedPermissionsAndAreAudited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	handler := w.exports(t)
+	handler := w.handler
 	admin := w.tokens["own-admin@acme.example"]
 	if answer := ask(handler, admin, "/export/subscribers?filter="+url.QueryEscape(`{"isActive": {"eq": true}}`)); answer.Code != http.StatusOK {
 		t.Fatal(answer.Code, answer.Body)

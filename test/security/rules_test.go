@@ -520,7 +520,8 @@ func (w *world) fresh(t *testing.T) values {
 	v[questionID] = w.question(t, own, "unused")
 	w.pool.MustExecContext(t.Context(), "DELETE FROM dashboards WHERE company_id = $1 AND name IN ('unused', 'text', 'new')", scope.Company)
 	v[dashboardID] = w.dashboard(t, own, "unused")
-	v[reportID] = w.report(t, own, v[questionID].(string))
+	w.pool.MustExecContext(t.Context(), "DELETE FROM reports r WHERE company_id = $1 AND NOT EXISTS (SELECT FROM questions q WHERE q.company_id = $1 AND q.question_id = r.question_id)", scope.Company)
+	v[reportID] = w.report(t, own, "own-admin@acme.example", v[questionID].(string))
 	v[alertID], v[recipientID], v[accessKeyID] = int(alert.AlertID), int(recipient.RecipientID), key.AccessKeyID
 	v[newEmail] = unusedEmail()
 	group, err := w.ports.Inventory.CreateGroup(t.Context(), scope, domain.Group{Name: "unused"})

@@ -54,6 +54,7 @@ import (
 	"simgraph/domain/source"
 	"simgraph/domain/upstream"
 	hooks "simgraph/domain/webhook"
+	"simgraph/export"
 	"simgraph/graph/engine/guard"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
@@ -170,7 +171,7 @@ func (w *world) load(t *testing.T) {
 		w.hook(t, p, p.mark+"-hook")
 		w.notice(t, p)
 		w.silence(t, p)
-		w.report(t, p, w.question(t, p, p.mark+"-question"))
+		w.report(t, p, p.email(), w.question(t, p, p.mark+"-question"))
 		w.dashboard(t, p, p.mark+"-dashboard")
 		w.command(t, p)
 		w.source(t, p, p.sender(), p.profile())
@@ -259,16 +260,16 @@ func (w *world) dashboard(t *testing.T, p part, name string) string {
 	return created.DashboardID
 }
 
-// report adds a report of a question to an address of the part, by a user of the part.
-func (w *world) report(t *testing.T, p part, question string) string {
+// report adds a report of a question to an address of the part, of the owner.
+func (w *world) report(t *testing.T, p part, owner, question string) string {
 	t.Helper()
 	scope := domain.Whole(w.company(t, p.company))
-	found, err := w.access.FindUsers(t.Context(), scope, []string{p.email()})
+	found, err := w.access.FindUsers(t.Context(), scope, []string{owner})
 	if err != nil {
 		t.Fatal(err)
 	}
 	by := &domain.Actor{Name: p.mark + "-owner"}
-	if user := found[p.email()]; user != nil {
+	if user := found[owner]; user != nil {
 		by.UserID = user.UserID
 	}
 	created, err := w.ports.Reports.Create(t.Context(), scope.By(by), report.Report{
@@ -426,7 +427,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 		Health: &httpd.Health{Check: func(ctx context.Context) error { return w.pool.PingContext(ctx) }},
 		Others: append(httpd.Pages(page), httpd.Route{
 			Path: ingest.Path, Name: "usage", Endpoint: ingest.New(ingest.Config{Usage: w.usage, Admit: gate.Admit, StillValid: gate.StillValid, Log: log}),
-		}, httpd.Route{Path: mcp.Path, Name: "mcp", Endpoint: tools}, httpd.Route{Path: scrape.Path, Name: "fleet", Endpoint: numbers}, httpd.Route{Path: intake.Prefix, Below: true, Name: "sources", Endpoint: intake.NewHandler(w.intake, log)}),
+		}, httpd.Route{Path: mcp.Path, Name: "mcp", Endpoint: tools}, httpd.Route{Path: scrape.Path, Name: "fleet", Endpoint: numbers}, httpd.Route{Path: export.Prefix, Name: "export", Below: true, Endpoint: w.exports(t, gate)}, httpd.Route{Path: intake.Prefix, Below: true, Name: "sources", Endpoint: intake.NewHandler(w.intake, log)}),
 		REST: paths,
 	})
 }

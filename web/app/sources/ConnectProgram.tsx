@@ -14,12 +14,13 @@ const someone = graphql('query SomeSubscriber { subscribers(first: 1, orderBy: [
 /** Shows how a program sends usage, and its first records as they arrive. */
 export function ConnectProgram() {
   const address = useAddress();
+  const maySee = useMay('VIEW_SUBSCRIBER');
   const mayKeys = useMay('MANAGE_ACCESS_KEYS');
-  const { data } = useAsk(useMay('VIEW_SUBSCRIBER') ? someone : null);
+  const { data, problem } = useAsk(maySee ? someone : null);
   const [name, setName] = useState('my-program');
   const [at] = useState(() => new Date());
   const source = useSettled(name.trim(), 500);
-  if (!address) return null;
+  if (!address || (maySee && !data && !problem)) return null; // the commands name a subscriber
   const record = exampleRecord(name.trim() || 'my-program', data?.subscribers?.nodes[0]?.physicalId ?? '8944110068256270054', at);
   return (
     <>

@@ -13,7 +13,7 @@ export function listOf(d: Definition, { value, isOthers }: Part): string | null 
   if (isOthers) return null;
   const where = (condition: [string, string]) => toSubscribers(new URLSearchParams([...subjectOf(d), condition]));
   switch (d.split) {
-    case 'GROUP': return value === null ? null : where(['group', value]);
+    case 'GROUP': return where(value === null ? ['where', 'groupId.none'] : ['group', value]);
     case 'TAG': return value === null ? null : where(['tag', value]);
     case 'OPERATOR': return value === null ? null : where(['where', `operatorCode.eq.${value}`]);
     case 'TARIFF': return value === null ? null : where(['where', `tariffName.eq.${value}`]);
