@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	isDue            = `r.next_due_at <= $2 AND (r.claimed_until IS NULL OR r.claimed_until <= $2)`
-	pendingCompanies = `
+	isDue          = `r.next_due_at <= $2 AND (r.claimed_until IS NULL OR r.claimed_until <= $2)`
+	pendingReports = `
 SELECT DISTINCT r.company_id
 FROM reports r
 WHERE ($1::bigint[] IS NULL OR r.company_id = ANY($1)) AND ` + isDue + `
@@ -39,7 +39,7 @@ RETURNING ` + columns + `, r.claim, r.failures`
 
 // Pending implements report.Queue.
 func (s *Store) Pending(ctx context.Context) ([]domain.CompanyID, error) {
-	return companies.With(ctx, s.pool, pendingCompanies, s.moment())
+	return companies.With(ctx, s.pool, pendingReports, s.moment())
 }
 
 type claimedRow struct {

@@ -294,9 +294,9 @@ func (s *Store) Remove(ctx context.Context, scope domain.Scope, id string) (remo
 }
 
 const (
-	findKey      = `SELECT secret FROM mail_keys WHERE company_id = $1`
-	lockByID     = `SELECT ` + columns + ` FROM reports r WHERE r.company_id = $1 AND r.report_id = $2::uuid FOR UPDATE`
-	addUnwilling = `UPDATE reports SET unsubscribed = array_append(unsubscribed, $3::text), changed_at = $4 WHERE company_id = $1 AND report_id = $2::uuid`
+	findKey       = `SELECT secret FROM mail_keys WHERE company_id = $1`
+	lockAnyReport = `SELECT ` + columns + ` FROM reports r WHERE r.company_id = $1 AND r.report_id = $2::uuid FOR UPDATE`
+	addUnwilling  = `UPDATE reports SET unsubscribed = array_append(unsubscribed, $3::text), changed_at = $4 WHERE company_id = $1 AND report_id = $2::uuid`
 )
 
 // Unsubscribe stops mail of a report to the recipient that verify accepts the address and the
@@ -330,7 +330,7 @@ func (s *Store) Unsubscribe(ctx context.Context, company domain.CompanyID, id st
 	}
 	scope := domain.Whole(company).By(&domain.Actor{Name: email, Origin: domain.OriginOf(ctx)})
 	return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		locked, err := pg.GetOne[row](ctx, tx, noReport(id), lockByID, company, id)
+		locked, err := pg.GetOne[row](ctx, tx, noReport(id), lockAnyReport, company, id)
 		if err != nil {
 			return nil, err
 		}
