@@ -81,6 +81,10 @@ INSERT INTO commands (company_id, command_id, subscriber_key, sequence, kind, st
 INSERT INTO operations (company_id, operation_id, state, is_dry_run, error_policy, change, permissions, digest, total, started_at, ended_at, user_id, actor, access_key_id, door, address, request_id) VALUES
   (1, gen_random_uuid(), 'RUNNING', false, 'IGNORE_FAILED', '{}', '{}', '', 1, '2026-11-20 07:00Z', NULL, 1, '', '', '', '', ''),
   (1, gen_random_uuid(), 'DONE', false, 'IGNORE_FAILED', '{}', '{}', '', 1, '2026-11-20 01:00Z', '2026-11-20 02:00Z', 1, '', '', '', '', '')`, `
+INSERT INTO reports (company_id, report_id, question_id, frequency, hour, recipients, is_paused, owner_id, owner, next_due_at, created_at, changed_at) VALUES
+  (1, gen_random_uuid(), gen_random_uuid(), 'DAILY', 7, '{}', false, 1, '', '2026-11-20 10:00Z', '2026-11-01', '2026-11-01'),
+  (1, gen_random_uuid(), gen_random_uuid(), 'DAILY', 7, '{}', false, 1, '', now() + interval '1 day', '2026-11-01', '2026-11-01'),
+  (2, gen_random_uuid(), gen_random_uuid(), 'DAILY', 7, '{}', true, 1, '', NULL, '2026-11-01', '2026-11-01')`, `
 INSERT INTO usage_quarantine (company_id, identity, physical_id, started_at, ended_at, mobile_originated, mobile_terminated, sequence, protocol, session_id, source, record_id, held_at) VALUES
   (1, gen_random_uuid(), 'p', '2026-11-01', '2026-11-01', 1, 1, 1, '', '', '', '', '2026-11-20 09:00Z'),
   (2, gen_random_uuid(), 'p', '2026-11-01', '2026-11-01', 1, 1, 1, '', '', '', '', '2026-11-20 08:00Z')`, `
@@ -111,7 +115,7 @@ func TestEveryQueueAndStepIsCounted(t *testing.T) {
 	want := map[domain.Queue]domain.Waiting{
 		domain.QueueMessages: {Number: 2, Oldest: on(2)}, domain.QueueHeld: {Number: 2, Oldest: on(4)}, domain.QueueCommands: {Number: 1, Oldest: on(5)},
 		domain.QueueReports: {Number: 1, Oldest: on(6)}, domain.QueueOperations: {Number: 1, Oldest: on(7)}, domain.QueueQuarantine: {Number: 2, Oldest: on(8)},
-		domain.QueueRejects: {Number: 9, Oldest: on(9)},
+		domain.QueueRejects: {Number: 9, Oldest: on(9)}, domain.QueueMailedReports: {Number: 1, Oldest: on(10)},
 	}
 	for _, queue := range domain.Queues {
 		if got := read.Queues[queue]; got.Number == 0 || got.Number != want[queue].Number || !got.Oldest.Equal(want[queue].Oldest) {
