@@ -167,10 +167,10 @@ func TestMigrationsLeaveWhatTheVersionBeforeUses(t *testing.T) {
 func TestWhatTheVersionBeforeWouldStumbleOverIsFound(t *testing.T) {
 	t.Parallel()
 	for statement, want := range map[string]string{
-		`ALTER TABLE groups DROP COLUMN hide_tariff_details`:                               "groups.hide_tariff_details is gone",
+		`ALTER TABLE users DROP COLUMN disabled`:                                           "users.disabled is gone",
 		`ALTER TABLE groups RENAME COLUMN name TO title`:                                   "groups.name is gone",
 		`ALTER TABLE audit_heads RENAME TO heads`:                                          "audit_heads.company_id is gone",
-		`ALTER TABLE tariffs ALTER line_rental TYPE bigint`:                                "tariffs.line_rental is bigint, no longer integer",
+		`ALTER TABLE webhook_messages ALTER attempts TYPE bigint`:                          "webhook_messages.attempts is bigint, no longer integer",
 		`ALTER TABLE subscribers ALTER data_number SET NOT NULL`:                           "subscribers.data_number has become mandatory",
 		`ALTER TABLE groups ALTER hide_tariff_details DROP DEFAULT`:                        "groups.hide_tariff_details has become mandatory",
 		`ALTER TABLE groups ADD COLUMN owner text NOT NULL`:                                "groups.owner is new and has no default",
