@@ -21,7 +21,7 @@ CREATE TABLE user_invitations (
 SELECT simgraph_distribute('user_invitations');
 
 ALTER TABLE mails DROP CONSTRAINT mails_kind_check;
-ALTER TABLE mails ADD CONSTRAINT mails_kind_check CHECK (kind IN ('alerts', 'test', 'webhook', 'invitation', 'report')) NOT VALID;
+ALTER TABLE mails ADD CONSTRAINT mails_kind_check CHECK (kind IN ('alerts', 'test', 'webhook', 'invitation')) NOT VALID;
 
 -- +goose Down
 DELETE FROM mails WHERE kind = 'invitation';

@@ -46,7 +46,6 @@ SELECT simgraph_distribute('report_issues');
 ALTER TABLE mails ADD COLUMN report_id uuid;
 ALTER TABLE mails ADD COLUMN report_due_at timestamptz;
 CREATE INDEX mails_report ON mails (company_id, report_id, report_due_at) WHERE report_id IS NOT NULL;
--- 00185 has the same kinds: it comes after this one in a new database, and before it in others.
 ALTER TABLE mails DROP CONSTRAINT mails_kind_check;
 ALTER TABLE mails ADD CONSTRAINT mails_kind_check CHECK (kind IN ('alerts', 'test', 'webhook', 'invitation', 'report')) NOT VALID;
 
