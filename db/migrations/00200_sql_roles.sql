@@ -19,6 +19,9 @@ CREATE TABLE sql_roles (
 );
 SELECT simgraph_distribute('sql_roles');
 
+-- Of a database that was emptied by DROP SCHEMA public CASCADE these are left, with nothing in them.
+DROP SCHEMA IF EXISTS analyst, analyst_login;
+
 -- The company of who has logged in: session_user stays as it is, whatever SET ROLE and settings say.
 CREATE SCHEMA analyst_login;
 CREATE VIEW analyst_login.session AS

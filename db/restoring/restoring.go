@@ -31,7 +31,10 @@ const (
 SELECT r.file, r.begun_at, to_regclass('public.goose_db_version') IS NOT NULL AS filled,
   ARRAY(SELECT v.company FROM ` + Schema + `.verified v) AS verified
 FROM ` + Schema + `.restore r`
+	// The schemas of SQL roles are left, with nothing in them, where DROP SCHEMA public CASCADE
+	// emptied the database. The file makes them.
 	begin = `
+DROP SCHEMA IF EXISTS analyst, analyst_login;
 CREATE SCHEMA IF NOT EXISTS ` + Schema + `;
 CREATE TABLE IF NOT EXISTS ` + Schema + `.restore (file text NOT NULL, begun_at timestamptz NOT NULL);
 CREATE TABLE IF NOT EXISTS ` + Schema + `.verified (company text PRIMARY KEY);
