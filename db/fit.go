@@ -23,6 +23,10 @@ type found struct {
 	// Namespace is the schema in which tables would be made; nil for none.
 	Namespace *string
 	Creates   bool
+	// CreatesSchemas is whether the role may make schemas, as those of SQL roles.
+	CreatesSchemas bool
+	// Taken are the schemas of SQL roles that have something, or that the role may not replace.
+	Taken pq.StringArray
 	// Versioned reports that there is a table of migrations, of whatever program.
 	Versioned bool
 	Relations pq.StringArray
@@ -32,6 +36,13 @@ const (
 	findDatabase = `
 SELECT current_database() AS name, current_user AS role, current_setting('server_encoding') AS encoding,
   current_schema() AS namespace, coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS creates,
+  has_database_privilege(current_database(), 'CREATE') AS creates_schemas,
+  ARRAY(
+    SELECT n.nspname::text FROM pg_namespace n
+    WHERE n.nspname IN ('analyst', 'analyst_login') AND (NOT pg_has_role(n.nspowner, 'USAGE')
+      OR EXISTS (SELECT FROM pg_depend d WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid AND d.deptype = 'n'))
+    ORDER BY n.nspname
+  ) AS taken,
   to_regclass('goose_db_version') IS NOT NULL AS versioned,
   ARRAY(
     SELECT c.relname::text FROM pg_class c
@@ -71,6 +82,11 @@ func Fit(ctx context.Context, pool *sqlx.DB) error {
 		return nil
 	case len(f.Relations) > 0:
 		return fmt.Errorf("the database %q holds tables of something else (%s): give simgraph a database of its own; %w", f.Name, firstOf(f.Relations), errUnfit)
+	case len(f.Taken) > 0:
+		return fmt.Errorf("the database %q has a schema of something else that simgraph makes (%s): give simgraph a database of its own; %w", f.Name, firstOf(f.Taken), errUnfit)
+	case !f.CreatesSchemas:
+		return fmt.Errorf("the role %q may not make schemas in the database %q: GRANT CREATE ON DATABASE %s TO %s; %w",
+			f.Role, f.Name, pq.QuoteIdentifier(f.Name), pq.QuoteIdentifier(f.Role), errUnfit)
 	case !f.Creates:
 		return fmt.Errorf("the role %q may not make tables in the schema %s of the database %q: GRANT CREATE ON SCHEMA %s TO %s; %w",
 			f.Role, *f.Namespace, f.Name, pq.QuoteIdentifier(*f.Namespace), pq.QuoteIdentifier(f.Role), errUnfit)

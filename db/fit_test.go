@@ -47,6 +47,7 @@ func TestADatabaseOfSomethingElseIsRefusedBeforeItIsWrittenTo(t *testing.T) {
 		"what failed half way":     {utf8, `CREATE TABLE goose_db_version (id int, version_id bigint, is_applied bool); INSERT INTO goose_db_version VALUES (1, 0, true); CREATE TABLE orders (id int)`, "something else (orders)"},
 		"no encoding":              {`ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`, ``, "is SQL_ASCII, and simgraph needs UTF8"},
 		"an encoding of one byte":  {`ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'`, ``, "is LATIN1, and simgraph needs UTF8"},
+		"a schema of our names":    {utf8, `CREATE SCHEMA analyst; CREATE VIEW analyst.totals AS SELECT 1 AS n`, "has a schema of something else that simgraph makes (analyst)"},
 		"no schema to make tables": {utf8, `DROP SCHEMA public`, "has no schema to make tables in"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -77,6 +78,35 @@ func TestADatabaseOfSomethingElseIsRefusedBeforeItIsWrittenTo(t *testing.T) {
 	pool.MustExec(`CREATE SCHEMA other; CREATE TABLE other.orders (id int)`)
 	if err := db.Migrate(t.Context(), pool); err != nil {
 		t.Errorf("tables in another schema: %v", err)
+	}
+	pool.MustExec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
+	if err := db.Migrate(t.Context(), pool); err != nil {
+		t.Errorf("emptied, but for schemas of SQL roles: %v", err)
+	}
+}
+
+func TestARoleMigratesThatMayMakeSchemasAndIsNoSuperuser(t *testing.T) {
+	dbtest.WithoutCitus(t, "new databases")
+	t.Parallel()
+	admin, role := dbtest.New(t), "fit_"+strings.ToLower(rand.Text())
+	admin.MustExec(`CREATE ROLE ` + role + ` LOGIN PASSWORD 'secret'`)
+	t.Cleanup(func() { admin.MustExec(`DROP ROLE ` + role) })
+	pool := madeAs(t, `ENCODING 'UTF8'`)
+	pool.MustExec(`GRANT CREATE ON SCHEMA public TO ` + role)
+	var name string
+	fatal.If(t, pool.Get(&name, `SELECT current_database()`))
+	at, err := url.Parse(dbtest.URL(t))
+	fatal.If(t, err)
+	at.Path, at.User = "/"+name, url.UserPassword(role, "secret")
+	own, err := pg.Open(t.Context(), at.String(), pg.Options{MaxConns: 2})
+	fatal.If(t, err)
+	defer own.Close()
+	if err := db.Migrate(t.Context(), own); !db.IsUnfit(err) || !strings.Contains(err.Error(), "GRANT CREATE ON DATABASE") {
+		t.Errorf("without the right to make schemas: %v", err)
+	}
+	pool.MustExec(`GRANT CREATE ON DATABASE ` + name + ` TO ` + role)
+	if err := db.Migrate(t.Context(), own); err != nil {
+		t.Error(err)
 	}
 }
 
