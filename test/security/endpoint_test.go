@@ -143,7 +143,7 @@ func (e endpoint) setEach(t *testing.T, w *world, p parameter, set func(value fu
 	switch {
 	case !known:
 		t.Errorf("%s %s: declare in rules_test.go what %s identifies", e.method, e.path, p.Name)
-	case rule == harmless:
+	case rule == harmless || rule == cursor:
 	case rule == filter:
 		for _, comparison := range w.comparisons(t, e.path) {
 			set(comparison)

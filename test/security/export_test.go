@@ -90,7 +90,7 @@ func TestExportsShowNothingOfOthers(t *testing.T) {
 			handler, rows := w.handler, 0
 			for what, path := range everything() {
 				answer := ask(handler, w.tokens[attack.caller], path)
-				text := answer.Body.String()
+				text := random.ReplaceAllString(answer.Body.String(), "")
 				if answer.Code == http.StatusForbidden && strings.HasPrefix(what, "audit") && strings.Contains(attack.caller, "vans") {
 					continue
 				}

@@ -119,6 +119,9 @@ var leaves = map[string]kind{
 	"silentHours": harmless, "sourceSilentMinutes": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
 	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
 	"reportId": reportID, "frequency": harmless, "hour": harmless, "recipients": userEmail, "isPaused": harmless,
+	"spreadsheet": harmless, "/export/usage.to": harmless, "/export/usage.group": groupID,
+	// Conditions of the graph, which the walks of the graph try and TestExportsFindNothingOfOthers.
+	"/export/subscribers.filter": harmless, "/export/usage.filter": harmless, "/export/sessions.filter": harmless, "/export/alert-log.filter": harmless, "/export/audit.filter": harmless,
 	"questionId": questionID, "measure": harmless, "split": harmless, "chart": harmless, "span": harmless, "firstDay": harmless, "lastDay": harmless,
 	"compare": harmless, "isShared": harmless, "folder": harmless, "owner": harmless, "CreateQuestionInput.name": harmless, "EditQuestionInput.name": harmless, "QuestionDefinitionInput.tagName": harmless,
 	"dashboardId": dashboardID, "CreateDashboardInput.name": harmless, "EditDashboardInput.name": harmless, "DashboardCommonInput.tagName": harmless, "expectedVersion": harmless, "refreshMinutes": harmless,
