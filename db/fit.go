@@ -23,8 +23,8 @@ type found struct {
 	// Namespace is the schema in which tables would be made; nil for none.
 	Namespace *string
 	Creates   bool
-	// CreatesSchemas is whether the role may make schemas, as those of SQL roles.
-	CreatesSchemas bool
+	// Schemas is whether the role may make schemas, as those of SQL roles.
+	Schemas bool
 	// Taken are the schemas of SQL roles that have something, or that the role may not replace.
 	Taken pq.StringArray
 	// Versioned reports that there is a table of migrations, of whatever program.
@@ -36,7 +36,7 @@ const (
 	findDatabase = `
 SELECT current_database() AS name, current_user AS role, current_setting('server_encoding') AS encoding,
   current_schema() AS namespace, coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS creates,
-  has_database_privilege(current_database(), 'CREATE') AS creates_schemas,
+  has_database_privilege(current_database(), 'CREATE') AS schemas,
   ARRAY(
     SELECT n.nspname::text FROM pg_namespace n
     WHERE n.nspname IN ('analyst', 'analyst_login') AND (NOT pg_has_role(n.nspowner, 'USAGE')
@@ -84,7 +84,7 @@ func Fit(ctx context.Context, pool *sqlx.DB) error {
 		return fmt.Errorf("the database %q holds tables of something else (%s): give simgraph a database of its own; %w", f.Name, firstOf(f.Relations), errUnfit)
 	case len(f.Taken) > 0:
 		return fmt.Errorf("the database %q has a schema of something else that simgraph makes (%s): give simgraph a database of its own; %w", f.Name, firstOf(f.Taken), errUnfit)
-	case !f.CreatesSchemas:
+	case !f.Schemas:
 		return fmt.Errorf("the role %q may not make schemas in the database %q: GRANT CREATE ON DATABASE %s TO %s; %w",
 			f.Role, f.Name, pq.QuoteIdentifier(f.Name), pq.QuoteIdentifier(f.Role), errUnfit)
 	case !f.Creates:
