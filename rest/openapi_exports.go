@@ -9,15 +9,22 @@ const ExportPrefix = "/export/"
 // exported is an export as the contract describes it.
 type exported struct {
 	name, id, summary, filter, example string
-	permissions                        []domain.Permission
+	// after is the example of a cursor: each list has an order of its own.
+	after       string
+	permissions []domain.Permission
 }
 
 var exports = []exported{
-	{"subscribers", "exportSubscribers", "Export subscribers", "SubscriberFilter", `{"isActive": {"eq": true}}`, []domain.Permission{domain.ViewSubscriber}},
-	{"usage", "exportUsage", "Export usage by subscriber", "SubscriberFilter", `{"tags": {"eq": "fleet"}}`, []domain.Permission{domain.ViewStatisticsOverview, domain.ViewSubscriber}},
-	{"sessions", "exportSessions", "Export sessions", "SessionFilter", `{"isOpen": {"eq": true}}`, []domain.Permission{domain.ViewStatisticsOverview, domain.ViewSubscriber}},
-	{"alert-log", "exportAlertLog", "Export the log of alerts", "AlertLogFilter", `{"kind": {"eq": "VOLUME"}}`, []domain.Permission{domain.ViewMonitoringAlerts, domain.ViewSubscriber}},
-	{"audit", "exportAuditLog", "Export the audit log", "AuditFilter", `{"door": {"eq": "graphql"}}`, []domain.Permission{domain.ViewUserDetails}},
+	{"subscribers", "exportSubscribers", "Export subscribers", "SubscriberFilter", `{"isActive": {"eq": true}}`,
+		"eyJ2IjpbIjg5NDQ1MDAxMDIwMzA0MDUwNjkiXX0", []domain.Permission{domain.ViewSubscriber}},
+	{"usage", "exportUsage", "Export usage by subscriber", "SubscriberFilter", `{"tags": {"eq": "fleet"}}`,
+		"2026-11-01T00:00:00Z/8944500102030405069/TCP", []domain.Permission{domain.ViewStatisticsOverview, domain.ViewSubscriber}},
+	{"sessions", "exportSessions", "Export sessions", "SessionFilter", `{"isOpen": {"eq": true}}`,
+		"eyJvIjoiYmVnYW5BdCBBU0MiLCJ2IjpbIjIwMjYtMTEtMDFUMDA6MDA6MDAuMDAwMDAwWiIsImYxYzdhYWQ1LWRlZTktMDI2My1hZTkwLTE3YzFjZjNmYjdjNS0wIl19", []domain.Permission{domain.ViewStatisticsOverview, domain.ViewSubscriber}},
+	{"alert-log", "exportAlertLog", "Export the log of alerts", "AlertLogFilter", `{"kind": {"eq": "VOLUME"}}`,
+		"eyJvIjoiY3JlYXRlZEF0IEFTQyIsInYiOlsiMjAyNi0xMS0wMVQwMDowMDowMC4wMDAwMDBaIiwiMTciXX0", []domain.Permission{domain.ViewMonitoringAlerts, domain.ViewSubscriber}},
+	{"audit", "exportAuditLog", "Export the audit log", "AuditFilter", `{"door": {"eq": "graphql"}}`,
+		"eyJvIjoic2VxdWVuY2UgQVNDIiwidiI6WyIxNyJdfQ", []domain.Permission{domain.ViewUserDetails}},
 }
 
 // describe describes GET /export/NAME.
@@ -62,13 +69,12 @@ func (e exported) parameters() []object {
 	all := []object{
 		parameter("format", "The form of the file. Without it the first type of Accept counts, and CSV.", object{"type": "string", "enum": []string{"csv", "ndjson", "parquet"}}, "csv"),
 		parameter("filter", "Only what fits: the JSON of a "+e.filter+" of the graph.", text, e.example),
-		parameter("after", after, text, "eyJ2IjpbIjg5NDQ1MDAwMDAwMDAwMDAwMDEiXX0"),
+		parameter("after", after, text, e.after),
 		parameter("spreadsheet", "Whether CSV keeps spreadsheets from making numbers of identifiers, by formulas.", object{"type": "boolean", "default": false}, false),
 	}
 	if e.name != "usage" {
 		return all
 	}
-	all[2]["example"] = "2026-11-01T00:00:00Z/8944500000000000001"
 	return append(all,
 		parameter("from", "The first instant: a time of RFC 3339, or a date in the time zone; that of the current billing period when missing.", text, "2026-11-01"),
 		parameter("to", "The first instant after the span; of a date its whole day; the end of the current billing period when missing.", text, "2026-11-30"),
