@@ -62,6 +62,7 @@ func main() {
 	callAlerts(ctx, api, list.JSON200.Content[0].SubscriberId)
 	callRecipients(ctx, api)
 	callAnalytics(ctx, api, physicalID)
+	callExports(ctx, api)
 }
 
 func callSubscribers(ctx context.Context, api *ClientWithResponses, physicalID string) {
@@ -179,6 +180,26 @@ func callAnalytics(ctx context.Context, api *ClientWithResponses, physicalID str
 	sessionsOf, err := api.SessionCountOfSubscriberWithResponse(ctx, physicalID, &SessionCountOfSubscriberParams{start, end})
 	report("sessionCountOfSubscriber", sessionsOf, err)
 	total(sessionsOf.JSON200.Content[0].Content)
+}
+
+func callExports(ctx context.Context, api *ClientWithResponses) {
+	subscribers, err := api.ExportSubscribersWithResponse(ctx, &ExportSubscribersParams{Format: new(ExportSubscribersParamsFormat("ndjson"))})
+	report("exportSubscribers", subscribers, err)
+	usage, err := api.ExportUsageWithResponse(ctx, &ExportUsageParams{
+		Format: new(ExportUsageParamsFormat("ndjson")), Interval: new(ExportUsageParamsInterval("MONTH")), By: new("SUBSCRIBER,PROTOCOL"),
+	})
+	report("exportUsage", usage, err)
+	sessions, err := api.ExportSessionsWithResponse(ctx, &ExportSessionsParams{Format: new(ExportSessionsParamsFormat("ndjson"))})
+	report("exportSessions", sessions, err)
+	alertLog, err := api.ExportAlertLogWithResponse(ctx, &ExportAlertLogParams{Format: new(ExportAlertLogParamsFormat("ndjson")), Filter: new(`{"kind": {"eq": "VOLUME"}}`)})
+	report("exportAlertLog", alertLog, err)
+	audit, err := api.ExportAuditLogWithResponse(ctx, &ExportAuditLogParams{Format: new(ExportAuditLogParamsFormat("ndjson"))})
+	report("exportAuditLog", audit, err)
+	for i, file := range [][]byte{subscribers.Body, usage.Body, sessions.Body, alertLog.Body, audit.Body} {
+		if !strings.Contains(string(file), "\n{\"end\":{\"rows\":") {
+			log.Fatalf("export %d is cut", i)
+		}
+	}
 }
 
 // total sums a map of the analytics, whose values are digits.

@@ -106,3 +106,13 @@ await report('dataUsageOfSubscriber', api.GET('/analytics/data-usage/{physicalId
 await report('dataUsageByIpAddressOfSubscriber', api.GET('/analytics/data-usage-ip-address/{physicalId}', { params: { path, query } }));
 await report('sessionCountOfSubscriber', api.GET('/analytics/session-count/{physicalId}', { params: { path, query } }));
 if (sum(usage.mobileOriginated) === 0n || sum(usage.mobileTerminated) === 0n) throw new Error(`no usage is summed: ${JSON.stringify(usage)}`);
+
+const whole = { format: 'ndjson' } as const;
+const exported = {
+  exportSubscribers: await report('exportSubscribers', api.GET('/export/subscribers', { params: { query: whole }, parseAs: 'text' })),
+  exportUsage: await report('exportUsage', api.GET('/export/usage', { params: { query: { ...whole, interval: 'MONTH', by: 'SUBSCRIBER,PROTOCOL' } }, parseAs: 'text' })),
+  exportSessions: await report('exportSessions', api.GET('/export/sessions', { params: { query: whole }, parseAs: 'text' })),
+  exportAlertLog: await report('exportAlertLog', api.GET('/export/alert-log', { params: { query: { ...whole, filter: '{"kind": {"eq": "VOLUME"}}' } }, parseAs: 'text' })),
+  exportAuditLog: await report('exportAuditLog', api.GET('/export/audit', { params: { query: whole }, parseAs: 'text' })),
+};
+for (const [name, file] of Object.entries(exported)) if (!String(file).includes('\n{"end":{"rows":')) throw new Error(`${name} is cut`);
