@@ -153,7 +153,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, of report.Report
 		if n >= s.Most {
 			return nil, domain.Invalid("questionId", "a user keeps at most %d reports: delete some", s.Most)
 		}
-		if err := checkAddresses(ctx, tx, scope.Company, of.Recipients, nil); err != nil {
+		if err := checkAddresses(ctx, tx, scope, of.Recipients, nil); err != nil {
 			return nil, err
 		}
 		company, err := companies.Find(ctx, tx, scope.Company)
@@ -169,18 +169,23 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, of report.Report
 }
 
 // reachable are the addresses that the company may mail reports to: those of its users, and of
-// its recipients of alerts, but none that a mail server has refused.
+// its recipients of alerts, but none that a mail server has refused. A user of groups, whose
+// number is $3 and else 0, does not learn who else there is, and has the own address alone.
 const reachable = `
 SELECT w.email
 FROM unnest($2::text[]) WITH ORDINALITY AS w(email, place)
-WHERE (EXISTS (SELECT FROM users u WHERE u.company_id = $1 AND u.email = w.email AND NOT u.disabled)
-    OR EXISTS (SELECT FROM alert_recipients a WHERE a.company_id = $1 AND a.email_key = w.email))
+WHERE (EXISTS (SELECT FROM users u WHERE u.company_id = $1 AND u.email = w.email AND NOT u.disabled AND ($3::bigint = 0 OR u.user_id = $3))
+    OR $3 = 0 AND EXISTS (SELECT FROM alert_recipients a WHERE a.company_id = $1 AND a.email_key = w.email))
   AND NOT EXISTS (SELECT FROM alert_recipients a WHERE a.company_id = $1 AND a.email_key = w.email AND a.suppressed_reason = 'refused')
 ORDER BY w.place`
 
 // checkAddresses refuses addresses that the company may not mail reports to, but those of before.
-func checkAddresses(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, addresses, before []string) error {
-	known, err := pg.SelectValues[string](ctx, tx, reachable, company, pq.StringArray(addresses))
+func checkAddresses(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, addresses, before []string) error {
+	var alone int64
+	if scope.Restricted() && scope.Actor != nil {
+		alone = scope.Actor.UserID
+	}
+	known, err := pg.SelectValues[string](ctx, tx, reachable, scope.Company, pq.StringArray(addresses), alone)
 	if err != nil {
 		return err
 	}
@@ -189,6 +194,9 @@ func checkAddresses(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, 
 		allowed[one] = true
 	}
 	for i, one := range addresses {
+		if !allowed[one] && alone != 0 {
+			return domain.Invalid(domain.Item("recipients", i), "%s is not your address: a user of groups has reports sent to themselves", one)
+		}
 		if !allowed[one] {
 			return domain.Invalid(domain.Item("recipients", i), "%s is no enabled user of the company and no recipient of alerts that takes mail: reports go to those", one)
 		}
@@ -229,7 +237,7 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit re
 		if edited = before; len(entry.Changes) == 0 {
 			return nil, nil
 		}
-		if err := checkAddresses(ctx, tx, scope.Company, after.Recipients, before.Recipients); err != nil {
+		if err := checkAddresses(ctx, tx, scope, after.Recipients, before.Recipients); err != nil {
 			return nil, err
 		}
 		company, err := companies.Find(ctx, tx, scope.Company)

@@ -15736,7 +15736,7 @@ input CreateReportInput {
   frequency: ReportFrequency!
   "The hour of the company's time zone, 0 to 23."
   hour: Int! = 7
-  "1 to 20 addresses of enabled users of the company, or of recipients of alerts."
+  "1 to 20 addresses of enabled users of the company, or of recipients of alerts; for a user of groups the own address alone."
   recipients: [String!]!
 }
 
@@ -15748,7 +15748,7 @@ input EditReportInput {
   frequency: ReportFrequency
   "The hour of the company's time zone, 0 to 23."
   hour: Int
-  "1 to 20 addresses of enabled users of the company, or of recipients of alerts."
+  "1 to 20 addresses of enabled users of the company, or of recipients of alerts; for a user of groups the own address alone."
   recipients: [String!]
   "Whether it is not sent for now. False also begins a report anew that has ended."
   isPaused: Boolean

@@ -212,7 +212,7 @@ type CreateReportInput struct {
 	Frequency report.Frequency `json:"frequency"`
 	// The hour of the company's time zone, 0 to 23.
 	Hour int32 `json:"hour"`
-	// 1 to 20 addresses of enabled users of the company, or of recipients of alerts.
+	// 1 to 20 addresses of enabled users of the company, or of recipients of alerts; for a user of groups the own address alone.
 	Recipients []string `json:"recipients"`
 }
 
@@ -586,7 +586,7 @@ type EditReportInput struct {
 	Frequency graphql.Omittable[*report.Frequency] `json:"frequency,omitempty"`
 	// The hour of the company's time zone, 0 to 23.
 	Hour graphql.Omittable[*int32] `json:"hour,omitempty"`
-	// 1 to 20 addresses of enabled users of the company, or of recipients of alerts.
+	// 1 to 20 addresses of enabled users of the company, or of recipients of alerts; for a user of groups the own address alone.
 	Recipients graphql.Omittable[[]string] `json:"recipients,omitempty"`
 	// Whether it is not sent for now. False also begins a report anew that has ended.
 	IsPaused graphql.Omittable[*bool] `json:"isPaused,omitempty"`
