@@ -65,7 +65,7 @@ func (s *Store) Claim(ctx context.Context, company domain.CompanyID, lease time.
 		return due, err
 	}
 	due.Question = found[of.QuestionID]
-	due.Recipients, err = pg.SelectValues[string](ctx, s.pool, reachable, company, pq.StringArray(of.Wanted()))
+	due.Recipients, err = pg.SelectValues[string](ctx, s.pool, reachable, company, pq.StringArray(of.Wanted()), 0)
 	return due, err
 }
 

@@ -1,6 +1,6 @@
 // The one connection for events that a browser has: a WebSocket in a worker that all
 // windows of a session share, or in the window where there are no shared workers.
-import { type Client, createClient, type SubscribePayload } from 'graphql-ws';
+import { type Client, createClient } from 'graphql-ws';
 import { clientName } from './name';
 
 export interface Operation {
@@ -87,7 +87,8 @@ export class Stream {
     };
     const shared = { listeners, stop: () => undefined as void };
     this.operations.set(key, shared);
-    shared.stop = this.client.subscribe(operation as SubscribePayload, {
+    // The client sends nothing without a text, and the server takes an empty one beside an id.
+    shared.stop = this.client.subscribe({ query: '', ...operation }, {
       next: (answer) => send({ type: 'next', answer }),
       error: (error) => end(Array.isArray(error) ? error : [{ message: 'The connection was refused.' }]),
       complete: () => this.operations.get(key) === shared && end(null),
