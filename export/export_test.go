@@ -61,7 +61,7 @@ func TestTheChecksumIsThatOfTheFileBeforeItsEnd(t *testing.T) {
 
 func TestCSVHasTheValuesAndIsGuarded(t *testing.T) {
 	t.Parallel()
-	names := map[string]string{"=1+1": "'=1+1", "+44": "'+44", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", `a "b", c` + "\r\nd": `a "b", c` + "\nd", "": "", "x y ": "x y ", "8944500000000000001": "8944500000000000001"}
+	names := map[string]string{"=1+1": "'=1+1", "+44": "'+44", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", `a "b", c` + "\r\nd": `a "b", c` + "\nd", "": "", "x y": "x y", "8944500000000000001": "8944500000000000001"}
 	for name, want := range names {
 		file, _ := write(t, CSV, false, sampleRow(name), nothing)
 		reader := csv.NewReader(bytes.NewReader(file))
