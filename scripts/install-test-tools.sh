@@ -4,7 +4,7 @@
 # server with rclone, LemonLDAP::NG, an identity provider, Mosquitto, and pandas. Only where this user may
 # install packages. Node-RED comes from npm: 280 packages, 117 MB, some 20 seconds.
 set -eu
-if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] && ! { command -v pgbouncer && command -v promtool && command -v amtool && command -v radclient && command -v freeradius && command -v tshark && command -v starman && command -v sftp && command -v rclone && [ -x /usr/sbin/mosquitto ] && command -v mosquitto_pub && python3 -c "import pandas, psycopg2" && [ -x /usr/sbin/sshd ] && ls /usr/lib/*/faketime/libfaketime.so.1; } >/dev/null 2>&1; then
+if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] && ! { command -v pgbouncer && command -v promtool && command -v amtool && command -v radclient && command -v freeradius && command -v tshark && command -v starman && command -v sftp && command -v rclone && [ -x /usr/sbin/mosquitto ] && command -v mosquitto_pub && /usr/bin/python3 -c "import pandas, psycopg2" && [ -x /usr/sbin/sshd ] && ls /usr/lib/*/faketime/libfaketime.so.1; } >/dev/null 2>&1; then
 	{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer libfaketime prometheus prometheus-alertmanager freeradius freeradius-utils tshark liblemonldap-ng-portal-perl libio-string-perl libstring-random-perl starman openssh-server openssh-client rclone mosquitto mosquitto-clients python3-pandas python3-psycopg2 >/dev/null; } ||
 		echo "not installed: the tests that need pgbouncer, libfaketime, promtool, FreeRADIUS, tshark, OpenSSH, rclone, Mosquitto, pandas or LemonLDAP::NG are skipped"
 fi

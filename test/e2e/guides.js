@@ -76,10 +76,11 @@ export async function run(text, check = async () => {}) {
   }
 }
 
+// Of several Pythons that of Debian has the packages that scripts/install-test-tools.sh installs.
 /** A shell that keeps its variables and programs from block to block, and ends at the first command that fails. */
 function open(folder, address) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SIMGRAPH_|DATABASE_URL$)/.test(name)));
-  const shell = spawn('bash', ['--norc', '-eo', 'pipefail'], { cwd: folder, detached: true, env: { ...env, PATH: `${root}:${env.PATH}`, SIMGRAPH_ADDR: address } });
+  const shell = spawn('bash', ['--norc', '-eo', 'pipefail'], { cwd: folder, detached: true, env: { ...env, PATH: `${root}:/usr/bin:${env.PATH}`, SIMGRAPH_ADDR: address } });
   let printed = '';
   let told = '';
   let changed = () => {};

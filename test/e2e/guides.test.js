@@ -39,7 +39,7 @@ async function checkFrontEnd({ here, execute }) {
 const checks = { 'start-frontend.md': checkFrontEnd };
 
 /** What documents use that need not be there, and how to ask for it. */
-const tools = [{ used: /^.*radclient /m, named: 'radclient', ask: ['radclient', '-v'] }, { used: /^import pandas/m, named: 'pandas', ask: ['python3', '-c', 'import pandas, psycopg2'] }];
+const tools = [{ used: /^.*radclient /m, named: 'radclient', ask: ['radclient', '-v'] }, { used: /^import pandas/m, named: 'pandas', ask: ['/usr/bin/python3', '-c', 'import pandas, psycopg2'] }];
 const lacks = ({ ask: [program, ...args] }) => { const { error, status } = spawnSync(program, args); return error !== undefined || status !== 0; };
 
 for (const name of (await readdir(docs)).filter((name) => /^(start-.*|recipes.*)\.md$/.test(name))) {
