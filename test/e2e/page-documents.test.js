@@ -41,7 +41,7 @@ inTab('people sign in to an instance of documents alone, list subscribers and re
   await tab.goto(base);
   await tab.getByRole('button', { name: 'Open the demo company' }).click();
   await tab.locator('.tile').first().waitFor();
-  await tab.getByRole('link', { name: 'Subscribers', exact: true }).click();
+  await tab.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Subscribers', exact: true }).click();
   await tab.locator('tr[aria-rowindex="2"]').waitFor();
   await tab.goto(`${base}/#/subscribers/${physicalId}`);
   await tab.getByRole('button', { name: 'Edit the nickname' }).click();

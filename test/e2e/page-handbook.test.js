@@ -1,6 +1,7 @@
 // The handbook that the server has: its pages, its links, and what its search finds.
 import assert from 'node:assert/strict';
 import { base, enter } from './browser.js';
+import { run } from './companies.js';
 import { accessible, pageTests } from './tab.js';
 
 const inTab = pageTests();
@@ -64,7 +65,7 @@ inTab('every page of the handbook can be read', async (tab) => {
 });
 
 inTab('who is signed in stands above each document, with the version below its contents', async (tab) => {
-  await enter(tab);
+  await enter(tab, '#/', run(['token', '--user', 'admin@demo.example'])); // signing out revokes it
   for (const page of ['/docs/handbook', '/docs/clients', '/docs']) {
     await tab.goto(base + page);
     await tab.getByRole('button', { name: 'Firing now' }).waitFor();
