@@ -98,7 +98,7 @@ export async function downloaded(tab, click) {
 /** Answers an operation of the page, by its name, with an error instead of passing it to the server. */
 export const failOperation = (tab, name) =>
   tab.route('**/graphql', (route) =>
-    textOf(route.request()).includes(name)
+    `${textOf(route.request())} ${route.request().postData()}`.includes(name)
       ? route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify({ data: null, errors: [{ message: 'try again soon', extensions: { code: 'UNAVAILABLE' } }] }) })
       : route.fallback());
 
