@@ -102,7 +102,7 @@ func (u *usageTruth) checkExport(t *testing.T, exports domain.UsageExports, scop
 	}
 }
 
-// Usage of a group is what was used in it, by whoever is visible; a filter names subscribers.
+// Usage of a group is counted by the group of its time, a filter by the subscribers now.
 func TestExportedUsageIsOfTheGroupAndTheFilter(t *testing.T) {
 	t.Parallel()
 	u := newUsageTruth(t)

@@ -32,7 +32,7 @@ func TestAnOperationIsCountedForItsClient(t *testing.T) {
 	}
 }
 
-// A set is the same, whoever reads it.
+// Equal sets of coordinates have equal ids.
 func TestSetsOfCoordinatesHaveIDs(t *testing.T) {
 	t.Parallel()
 	a, b := domain.SetID([]string{"Query.a", "Query.b"}), domain.SetID([]string{"Query.a"})
