@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 
 	"simgraph/db/audit"
 	"simgraph/db/imported"
@@ -51,13 +50,7 @@ WHERE ` + visibleQuestions
 )
 
 // visibleTo are the parameters of visibleQuestions after the company.
-func visibleTo(scope domain.Scope) []any {
-	var user int64
-	if scope.Actor != nil {
-		user = scope.Actor.UserID
-	}
-	return []any{pg.GroupsOf(scope), user}
-}
+func visibleTo(scope domain.Scope) []any { return []any{pg.GroupsOf(scope), scope.UserID()} }
 
 // questionRow is a question as its table has it.
 type questionRow struct {
@@ -104,12 +97,7 @@ func (q *Questions) Count(ctx context.Context, scope domain.Scope, listing domai
 
 // FindMany implements domain.Questions.
 func (q *Questions) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*domain.Question, error) {
-	var known pq.StringArray
-	for _, id := range ids {
-		if pg.IsUUID(id) {
-			known = append(known, id)
-		}
-	}
+	known := pg.UUIDs(ids)
 	found := make(map[string]*domain.Question, len(known))
 	err := pg.EachRow(ctx, q.pool, findQuestions, append(append([]any{scope.Company}, visibleTo(scope)...), known), func(r questionRow) error {
 		found[r.QuestionID] = r.question()
@@ -139,18 +127,11 @@ func questionArgs(scope domain.Scope, of *domain.Question, more ...any) []any {
 	}, more...)
 }
 
-func textOrEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
 // auditedQuestion are the fields of questions that the audit log keeps.
 var auditedQuestion = []domain.AuditField[domain.Question]{
 	{Name: "name", Text: func(q *domain.Question) string { return q.Name }},
-	{Name: "description", Text: func(q *domain.Question) string { return textOrEmpty(q.Description) }},
-	{Name: "folder", Text: func(q *domain.Question) string { return textOrEmpty(q.Folder) }},
+	{Name: "description", Text: func(q *domain.Question) string { return domain.OrEmpty(q.Description) }},
+	{Name: "folder", Text: func(q *domain.Question) string { return domain.OrEmpty(q.Folder) }},
 	{Name: "isShared", Text: func(q *domain.Question) string { return strconv.FormatBool(q.IsShared) }},
 	{Name: "definition", Text: func(q *domain.Question) string { return q.Definition.String() }},
 }

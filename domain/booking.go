@@ -279,21 +279,21 @@ type PeriodHours struct {
 // HoursOf returns the hours of a billing period, for a ledger that begins at a
 // time: an hour before that counts for the period in which it begins.
 func HoursOf(p Period, ledger time.Time) PeriodHours {
-	h := PeriodHours{From: wholeHour(p.Start), Until: p.End.Truncate(time.Hour)}
+	h := PeriodHours{From: WholeHour(p.Start), Until: p.End.Truncate(time.Hour)}
 	if p.Start.Before(h.From) && !p.Start.Before(ledger) {
 		h.Edges = append(h.Edges, Period{Start: p.Start, End: h.From})
 	}
 	switch {
 	case h.Until.Equal(p.End):
 	case h.Until.Before(ledger):
-		h.Until = wholeHour(p.End)
+		h.Until = WholeHour(p.End)
 	default:
 		h.Edges = append(h.Edges, Period{Start: h.Until, End: p.End})
 	}
 	return h
 }
 
-// wholeHour returns the first hour that begins at t or later.
-func wholeHour(t time.Time) time.Time {
-	return t.Add(time.Hour - time.Nanosecond).Truncate(time.Hour)
+// WholeHour returns the first hour of UTC that begins at t or later.
+func WholeHour(t time.Time) time.Time {
+	return t.UTC().Add(time.Hour - time.Nanosecond).Truncate(time.Hour)
 }

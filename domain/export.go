@@ -152,21 +152,13 @@ func (e *UsageExport) Parts() []Range {
 			next = e.Span.End
 		}
 		// Usage counts by UTC hours, and that around midnight for the day in which it begins.
-		part := Range{Start: onHour(at), End: onHour(next)}
+		part := Range{Start: WholeHour(at), End: WholeHour(next)}
 		if part.Start.Before(part.End) && isAhead {
 			parts = append(parts, part)
 		}
 		at = next
 	}
 	return parts
-}
-
-// onHour is the first whole UTC hour from a time on.
-func onHour(t time.Time) time.Time {
-	if hour := t.Truncate(time.Hour); !hour.Equal(t) {
-		return hour.Add(time.Hour).UTC()
-	}
-	return t.UTC()
 }
 
 // UsageExports reads usage row by row.

@@ -368,11 +368,12 @@ func (q *Question) IsEditable(scope Scope) bool { return scope.MayEditKept(q.Own
 
 // MayEditKept reports whether the scope, which sees what the owner keeps, may change it.
 func (s Scope) MayEditKept(owner int64, isShared bool) bool {
-	return s.owns(owner) || isShared && !s.Restricted()
+	return s.Owns(owner) || isShared && !s.Restricted()
 }
 
-func (s Scope) owns(owner int64) bool {
-	return s.Actor != nil && s.Actor.UserID != 0 && s.Actor.UserID == owner
+// Owns reports whether the user who acts is the owner.
+func (s Scope) Owns(owner int64) bool {
+	return owner != 0 && s.UserID() == owner
 }
 
 // KeptEdit is what changes on what people keep; nil stays as it is. A Description and a
@@ -388,7 +389,7 @@ func (e KeptEdit) Apply(scope Scope, what string, owner int64, name *string, des
 	if !scope.MayEditKept(owner, *isShared) {
 		return Forbidden("a %s is changed by its owner, and one that is shared by users of the whole company", what)
 	}
-	if e.IsShared != nil && !*e.IsShared && !scope.owns(owner) {
+	if e.IsShared != nil && !*e.IsShared && !scope.Owns(owner) {
 		return Forbidden("only its owner makes a %s private", what)
 	}
 	if e.Name != nil {

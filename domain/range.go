@@ -93,3 +93,19 @@ func ParseInstant(field, s string) (time.Time, error) {
 	}
 	return at.From.UTC(), nil
 }
+
+// EarlierOf returns the earlier of two times.
+func EarlierOf(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// LaterOf returns the later of two times.
+func LaterOf(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

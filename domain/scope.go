@@ -38,6 +38,14 @@ func (s Scope) By(actor *Actor) Scope {
 	return s
 }
 
+// UserID is the user who acts; 0 for the program itself and for commands.
+func (s Scope) UserID() int64 {
+	if s.Actor == nil {
+		return 0
+	}
+	return s.Actor.UserID
+}
+
 // Restricted reports whether only some groups are visible.
 func (s Scope) Restricted() bool { return s.Groups != nil }
 

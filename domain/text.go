@@ -132,3 +132,14 @@ func joins(s string) bool {
 	_, err := freeform.String(letters)
 	return err == nil
 }
+
+// OrEmpty is the text, or "" for nil.
+func OrEmpty[T ~string](text *T) T {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// IsFormula reports whether a spreadsheet may run the text as a formula.
+func IsFormula(text string) bool { return text != "" && strings.IndexByte("=+-@\t\r", text[0]) >= 0 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"simgraph/domain"
 )
 
 // csvEncoder writes CSV by RFC 4180. The first record and the last begin with #.
@@ -78,7 +80,7 @@ func (e *csvEncoder) value(of kind, c *cell) {
 func guarded(text string, spreadsheet bool) string {
 	switch {
 	case text == "":
-	case strings.IndexByte("=+-@\t\r", text[0]) >= 0:
+	case domain.IsFormula(text):
 		return "'" + text
 	case spreadsheet && text[0] >= '0' && text[0] <= '9':
 		return `="` + strings.ReplaceAll(text, `"`, `""`) + `"`

@@ -188,7 +188,7 @@ func (a *Store) RotateKey(ctx context.Context, scope domain.Scope, accessKeyID s
 			return domain.Invalid("accessKeyId", "the access key has ended: make another")
 		}
 		old = row.key()
-		old.ExpiresAt = earlier(old.ExpiresAt, pg.Moment(rotation.OldEndsAt))
+		old.ExpiresAt = domain.EarlierOf(old.ExpiresAt, pg.Moment(rotation.OldEndsAt))
 		made = newKey(scope, domain.AccessKey{
 			KeyLabel: old.KeyLabel, RotatedFrom: &old.AccessKeyID, UserEmail: old.UserEmail, DocumentsOnly: old.DocumentsOnly,
 			Scopes: slices.DeleteFunc(slices.Clone(old.Scopes), func(p domain.Permission) bool { return !slices.Contains(row.Permissions, string(p)) }),

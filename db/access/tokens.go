@@ -37,7 +37,7 @@ func (a *Store) Exchange(ctx context.Context, from domain.Origin, accessKeyID st
 	now := time.Now()
 	grant := &domain.Grant{
 		Token: domain.Secret(credential.New(credential.Token, key.CompanyID, credential.SecretBytes)), Scopes: scopes,
-		ExpiresAt: earlier(now.Add(domain.TokenLifetime), key.ExpiresAt),
+		ExpiresAt: domain.EarlierOf(now.Add(domain.TokenLifetime), key.ExpiresAt),
 	}
 	return grant, pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error {
 		if _, err := pg.Affected(ctx, tx, dropStaleTokens, key.CompanyID, now.Add(-24*time.Hour)); err != nil {
@@ -51,13 +51,6 @@ func (a *Store) Exchange(ctx context.Context, from domain.Origin, accessKeyID st
 		}
 		return auditKey(ctx, tx, key.scope(from), domain.AuditKeyExchange, accessKeyID, grantChanges(key.Email, scopes, grant.ExpiresAt)...)
 	})
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // Issue implements domain.Access.

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// stateOf also tells whether a chunk writes: that of a dry run, which is rolled back, where
-	// more than texts of subscribers ($3) may change.
+	// stateOf also returns whether a chunk stores what it decides. A run does. A dry run does
+	// where it has the permission $3, and rolls back.
 	stateOf = `
 SELECT o.state, o.state = 'RUNNING' OR o.is_dry_run AND $3 = ANY(o.permissions) AS writes
 FROM operations o

@@ -87,11 +87,7 @@ const visibleOperations = `o.company_id = $1 AND ($2::bigint[] IS NULL OR o.user
 
 // scoped are the first parameters of statements with visibleOperations.
 func scoped(scope domain.Scope) []any {
-	var user int64
-	if scope.Actor != nil {
-		user = scope.Actor.UserID
-	}
-	return []any{scope.Company, pg.GroupsOf(scope), user}
+	return []any{scope.Company, pg.GroupsOf(scope), scope.UserID()}
 }
 
 type operationRow struct {

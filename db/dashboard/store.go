@@ -61,13 +61,7 @@ WHERE ` + visibleDashboards
 )
 
 // visibleTo are the parameters of visibleDashboards after the company.
-func visibleTo(scope domain.Scope) []any {
-	var user int64
-	if scope.Actor != nil {
-		user = scope.Actor.UserID
-	}
-	return []any{pg.GroupsOf(scope), user}
-}
+func visibleTo(scope domain.Scope) []any { return []any{pg.GroupsOf(scope), scope.UserID()} }
 
 // Row is a dashboard as its table has it.
 type Row struct {
@@ -133,12 +127,7 @@ func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Li
 
 // FindMany implements dashboard.Dashboards.
 func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*dashboard.Dashboard, error) {
-	var known pq.StringArray
-	for _, id := range ids {
-		if pg.IsUUID(id) {
-			known = append(known, id)
-		}
-	}
+	known := pg.UUIDs(ids)
 	found := make(map[string]*dashboard.Dashboard, len(known))
 	var all []*dashboard.Dashboard
 	err := pg.EachRow(ctx, s.pool, findDashboards, append(append([]any{scope.Company}, visibleTo(scope)...), known), func(r Row) error {
@@ -215,18 +204,11 @@ func write(ctx context.Context, tx *sqlx.Tx, sql string, scope domain.Scope, d *
 	return err
 }
 
-func textOrEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
 // audited are the fields of dashboards that the audit log keeps.
 var audited = []domain.AuditField[dashboard.Dashboard]{
 	{Name: "name", Text: func(d *dashboard.Dashboard) string { return d.Name }},
-	{Name: "description", Text: func(d *dashboard.Dashboard) string { return textOrEmpty(d.Description) }},
-	{Name: "folder", Text: func(d *dashboard.Dashboard) string { return textOrEmpty(d.Folder) }},
+	{Name: "description", Text: func(d *dashboard.Dashboard) string { return domain.OrEmpty(d.Description) }},
+	{Name: "folder", Text: func(d *dashboard.Dashboard) string { return domain.OrEmpty(d.Folder) }},
 	{Name: "isShared", Text: func(d *dashboard.Dashboard) string { return strconv.FormatBool(d.IsShared) }},
 	{Name: "common", Text: func(d *dashboard.Dashboard) string { return d.Common.Text() }},
 	{Name: "refreshMinutes", Text: func(d *dashboard.Dashboard) string { return strconv.Itoa(d.RefreshMinutes) }},

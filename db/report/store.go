@@ -55,14 +55,7 @@ WHERE r.company_id = $1 AND (NOT $2::boolean OR r.owner_id = $3 AND $3 <> 0)`
 )
 
 // visibleTo are the parameters of fromReports after the company.
-func visibleTo(scope domain.Scope) []any { return []any{scope.Restricted(), userOf(scope)} }
-
-func userOf(scope domain.Scope) int64 {
-	if scope.Actor == nil {
-		return 0
-	}
-	return scope.Actor.UserID
-}
+func visibleTo(scope domain.Scope) []any { return []any{scope.Restricted(), scope.UserID()} }
 
 type row struct {
 	report.Report
@@ -103,12 +96,7 @@ func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Li
 
 // FindMany implements report.Reports.
 func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*report.Report, error) {
-	var known pq.StringArray
-	for _, id := range ids {
-		if pg.IsUUID(id) {
-			known = append(known, id)
-		}
-	}
+	known := pg.UUIDs(ids)
 	rows, err := pg.SelectAll[row](ctx, s.pool, findReports, append(append([]any{scope.Company}, visibleTo(scope)...), known)...)
 	return pg.Keyed(pg.Pluck(rows, (*row).report), func(of *report.Report) string { return of.ReportID }), err
 }
@@ -182,8 +170,8 @@ ORDER BY w.place`
 // checkAddresses refuses addresses that the company may not mail reports to, but those of before.
 func checkAddresses(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, addresses, before []string) error {
 	var alone int64
-	if scope.Restricted() && scope.Actor != nil {
-		alone = scope.Actor.UserID
+	if scope.Restricted() {
+		alone = scope.UserID()
 	}
 	known, err := pg.SelectValues[string](ctx, tx, reachable, scope.Company, pq.StringArray(addresses), alone)
 	if err != nil {

@@ -164,7 +164,7 @@ func (s *Store) beginIn(ctx context.Context, tx *sqlx.Tx, of *origin) (*signin.B
 	hash := credential.Hash(begun.Secret)
 	begun.Session = signin.Session{
 		ID: credential.FormatHash(hash), Email: of.email, Way: of.way, Address: of.from.Address, CreatedAt: now, UsedAt: now,
-		ExpiresAt: earlier(now.Add(s.Idle), ends), EndsAt: ends,
+		ExpiresAt: domain.EarlierOf(now.Add(s.Idle), ends), EndsAt: ends,
 	}
 	if err := noteSignIn(ctx, tx, of.company, of.userID, now); err != nil {
 		return nil, err
@@ -216,13 +216,6 @@ func (s *Store) provided(of *origin, hash []byte) (at provided, err error) {
 		at.refreshToken, err = s.Key.Seal([]byte(of.login.RefreshToken), sealedFor(of.company, hash))
 	}
 	return at, err
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 const authenticateSession = `

@@ -130,7 +130,7 @@ const (
 
 // move regroups the days of as many of the marked subscribers as go into a part.
 func (r *regrouping) move(marks []*subscriberMove) error {
-	from := later(marks[0].Since, r.ledger)
+	from := domain.LaterOf(marks[0].Since, r.ledger)
 	if days := int(r.until.Sub(from) / (hoursOfDay * time.Hour)); days > 0 {
 		marks = marks[:min(len(marks), max(1, regroupedAtOnce/days))]
 	}
@@ -155,7 +155,7 @@ const forgetMove = `DELETE FROM company_moves WHERE company_id = $1`
 // close sums up the billing periods of the groups anew, once no subscriber is
 // left to move, and evaluates the alerts on them.
 func (r *regrouping) close(observer Observer) error {
-	from := later(r.since, r.ledger)
+	from := domain.LaterOf(r.since, r.ledger)
 	if len(r.groups) > 0 {
 		for _, p := range periodsBetween(r.company.Billing(), from, r.until) {
 			if err := r.sumUp(p); err != nil {
@@ -170,13 +170,6 @@ func (r *regrouping) close(observer Observer) error {
 	}
 	_, err := r.tx.ExecContext(r.ctx, forgetMove, r.company.CompanyID)
 	return err
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // adoptMoves marks the subscribers for a mark of the version before, which says

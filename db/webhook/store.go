@@ -206,10 +206,10 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec webhook.Spe
 
 // userOf is the number of who acts; NULL for the program itself.
 func userOf(scope domain.Scope) any {
-	if scope.Actor == nil || scope.Actor.UserID == 0 {
-		return nil
+	if id := scope.UserID(); id != 0 {
+		return id
 	}
-	return scope.Actor.UserID
+	return nil
 }
 
 // changes are the differences of two endpoints; a nil one is none.

@@ -66,7 +66,7 @@ type Answerer struct {
 	Groups      domain.Groups
 }
 
-// Needs are the permissions that the graph demands of who asks the question.
+// Needs returns the permissions that are needed to ask the question, as in the graph.
 func Needs(d *domain.QuestionDefinition) []domain.Permission {
 	needs := []domain.Permission{domain.ViewStatisticsOverview}
 	if d.GroupID != nil || d.TagName != nil || d.PhysicalID != nil || (d.Split != nil && *d.Split == domain.SplitSubscriber) {
@@ -161,7 +161,7 @@ func (q *asking) measures() domain.Measures {
 // left out: usage is known by whole hours of UTC.
 func (q *asking) times(span Span, now time.Time) []time.Time {
 	var times []time.Time
-	for at := q.interval.StartOf(span.Start); !at.After(now) && wholeHour(at).Before(span.End); at = q.interval.Next(at) {
+	for at := q.interval.StartOf(span.Start); !at.After(now) && domain.WholeHour(at).Before(span.End); at = q.interval.Next(at) {
 		times = append(times, at)
 	}
 	return times
@@ -174,8 +174,8 @@ func (q *asking) ranges(span Span) ([]domain.Range, error) {
 	if q.d.Split != nil && (*q.d.Split == domain.SplitCountry || *q.d.Split == domain.SplitSource) {
 		months := domain.Interval{Unit: domain.Monthly, Zone: q.interval.Zone}
 		ends = ends[:0]
-		for at := months.Next(months.StartOf(span.Start)); wholeHour(at).Before(span.End); at = months.Next(at) {
-			if end := wholeHour(at); end.After(span.Start) {
+		for at := months.Next(months.StartOf(span.Start)); domain.WholeHour(at).Before(span.End); at = months.Next(at) {
+			if end := domain.WholeHour(at); end.After(span.Start) {
 				ends = append(ends, end)
 			}
 		}
@@ -254,7 +254,7 @@ type value struct {
 	points map[int64]int64
 }
 
-// key tells parts apart.
+// key identifies a part among those of an answer.
 func (p *Part) key() string {
 	switch {
 	case p.IsOthers:

@@ -178,7 +178,7 @@ func (r *Report) Wanted() []string {
 
 // IsEditable reports whether the scope may change the report: its owner may.
 func (r *Report) IsEditable(scope domain.Scope) bool {
-	return scope.Actor != nil && scope.Actor.UserID != 0 && scope.Actor.UserID == r.OwnerID
+	return scope.Owns(r.OwnerID)
 }
 
 // Edit is what changes on a report; nil stays as it is.
@@ -239,12 +239,7 @@ var Audited = []domain.AuditField[Report]{
 	{Name: "recipients", Text: func(r *Report) string { return strings.Join(r.Recipients, ", ") }},
 	{Name: "unsubscribed", Text: func(r *Report) string { return strings.Join(r.Unsubscribed, ", ") }},
 	{Name: "isPaused", Text: func(r *Report) string { return strconv.FormatBool(r.IsPaused) }},
-	{Name: "endedReason", Text: func(r *Report) string {
-		if r.EndedReason == nil {
-			return ""
-		}
-		return string(*r.EndedReason)
-	}},
+	{Name: "endedReason", Text: func(r *Report) string { return string(domain.OrEmpty(r.EndedReason)) }},
 }
 
 // Reports keeps reports. A scope sees those of its user, and users of the whole company see

@@ -6,9 +6,6 @@ import (
 	"simgraph/domain"
 )
 
-// dayLayout is how the days of a definition are written.
-const dayLayout = "2006-01-02"
-
 // Span is a half-open span of whole hours of UTC, since usage is known by those.
 type Span = domain.Period
 
@@ -33,9 +30,9 @@ func AskedOf(d *domain.QuestionDefinition, billing domain.Billing, period domain
 	of := daysOf(d, day(now, zone), billing, period)
 	from, end := startOf(of.first, zone), startOf(of.end, zone)
 	asked := Asked{Span: Span{Start: from, End: end}}
-	if next := wholeHour(now); end.After(next) {
+	if next := domain.WholeHour(now); end.After(next) {
 		asked.IsRunning = true
-		asked.End = later(from, next)
+		asked.End = domain.LaterOf(from, next)
 	}
 	if d.Compare == nil {
 		return asked
@@ -46,10 +43,10 @@ func AskedOf(d *domain.QuestionDefinition, billing domain.Billing, period domain
 	}
 	until := startOf(formerEnd, zone)
 	if asked.IsRunning && asked.End.After(from) {
-		until = earlier(until, sameTime(asked.End, of.first, former, zone))
+		until = domain.EarlierOf(until, sameTime(asked.End, of.first, former, zone))
 	}
 	asked.Before = &Span{Start: startOf(former, zone)}
-	asked.Before.End = later(asked.Before.Start, until)
+	asked.Before.End = domain.LaterOf(asked.Before.Start, until)
 	return asked
 }
 
@@ -58,7 +55,7 @@ func sameTime(t, first, former time.Time, zone *time.Location) time.Time {
 	passed := int(day(t, zone).Sub(first) / (24 * time.Hour))
 	year, month, on := former.AddDate(0, 0, passed).Date()
 	local := t.In(zone)
-	return wholeHour(atWallClock(time.Date(year, month, on, local.Hour(), local.Minute(), 0, 0, time.UTC), zone))
+	return domain.WholeHour(atWallClock(time.Date(year, month, on, local.Hour(), local.Minute(), 0, 0, time.UTC), zone))
 }
 
 func daysOf(d *domain.QuestionDefinition, today time.Time, billing domain.Billing, period domain.Period) days {
@@ -108,7 +105,7 @@ func written(text *string) time.Time {
 	if text == nil {
 		return time.Time{}
 	}
-	at, _ := time.Parse(dayLayout, *text)
+	at, _ := time.Parse(time.DateOnly, *text)
 	return at
 }
 
@@ -121,18 +118,7 @@ func day(t time.Time, zone *time.Location) time.Time {
 // startOf is the first whole hour of UTC in a day. Where midnight is at half an hour, the hour
 // around it belongs to the day before, as in the series of the graph.
 func startOf(on time.Time, zone *time.Location) time.Time {
-	year, month, day := on.Date()
-	noon := time.Date(year, month, day, 12, 0, 0, 0, zone)
-	return wholeHour(domain.Interval{Unit: domain.Daily, Zone: zone}.StartOf(noon))
-}
-
-// wholeHour is t, or the next whole hour of UTC.
-func wholeHour(t time.Time) time.Time {
-	hour := t.UTC().Truncate(time.Hour)
-	if hour.Before(t) {
-		return hour.Add(time.Hour)
-	}
-	return hour
+	return domain.WholeHour(domain.Interval{Unit: domain.Daily, Zone: zone}.StartOf(noon(on, zone)))
 }
 
 // atWallClock is when the clocks of the zone show what wall shows in UTC: for a time that they
@@ -143,18 +129,4 @@ func atWallClock(wall time.Time, zone *time.Location) time.Time {
 		return time.Duration(seconds) * time.Second
 	}
 	return wall.Add(-offset(wall.Add(-offset(wall)))).UTC()
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -166,7 +166,7 @@ func (t Table) CSV() string {
 
 func guarded(text string) string {
 	isNumber := len(text) >= identifierDigits && strings.Trim(text, "0123456789") == ""
-	if isNumber || text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if isNumber || domain.IsFormula(text) {
 		return "'" + text
 	}
 	return text

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"simgraph/domain"
 	"simgraph/domain/ascii"
 )
 
@@ -108,11 +109,11 @@ func (f *Firing) title() string {
 func (f *Firing) who() string {
 	switch {
 	case f.PhysicalID == nil && f.GroupID != nil:
-		return fmt.Sprintf("group %s (%d)", orEmpty(f.GroupName), *f.GroupID)
-	case orEmpty(f.Nickname) != "":
-		return fmt.Sprintf("%s (%s)", *f.Nickname, orEmpty(f.SubscriberID))
+		return fmt.Sprintf("group %s (%d)", domain.OrEmpty(f.GroupName), *f.GroupID)
+	case domain.OrEmpty(f.Nickname) != "":
+		return fmt.Sprintf("%s (%s)", *f.Nickname, domain.OrEmpty(f.SubscriberID))
 	}
-	return "subscriber " + orEmpty(f.SubscriberID)
+	return "subscriber " + domain.OrEmpty(f.SubscriberID)
 }
 
 func (f *Firing) facts() []fact {
@@ -126,13 +127,6 @@ func (f *Firing) facts() []fact {
 		facts = append(facts, fact{"Late", "usage of a past billing period"})
 	}
 	return facts
-}
-
-func orEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }
 
 // slackMessage is read as plain text but for its first field, which notifications

@@ -158,7 +158,7 @@ func spanText(span report.Span, zone *time.Location) string {
 }
 
 // midnight is also the whole hour of UTC that stands for one at half an hour.
-func midnight(t time.Time) bool { return t.Hour() == 0 && t.Minute() < 60 }
+func midnight(t time.Time) bool { return t.Hour() == 0 }
 
 func step(d *domain.QuestionDefinition, at time.Time, zone *time.Location) string {
 	switch d.Interval {
