@@ -54,7 +54,8 @@ inTab('what REST changes is shown live', async (tab) => {
   await enter(tab);
   await tab.locator('.live').waitFor();
   await tab.locator('.tile.barred strong[title]').waitFor();
-  const again = tab.waitForRequest((request) => textOf(request).includes('query Fleet '), { timeout: 120_000 });
+  await tab.waitForTimeout(3_000); // what a new connection reads again is read
+  const again = tab.waitForRequest((request) => textOf(request).includes('query Fleet '), { timeout: 20_000 });
   await rest(`/subscribers/${physicalId}`, { method: 'PATCH', body: JSON.stringify({ nickname: 'By REST' }) });
   await again;
 });

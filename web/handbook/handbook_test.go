@@ -53,6 +53,23 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// The contents beside a page name each document once.
+func TestContentsNameEachDocumentOnce(t *testing.T) {
+	t.Parallel()
+	named := map[string]string{}
+	for _, group := range read(t).Contents {
+		for _, page := range group.Pages {
+			if before, again := named[page.Name]; again {
+				t.Errorf("%s stands below %q and %q", page.Name, before, group.Name)
+			}
+			named[page.Name] = group.Name
+		}
+	}
+	if len(named) == 0 {
+		t.Error("there are no contents")
+	}
+}
+
 // A reader comes to every document from the front page.
 func TestEveryDocumentIsReached(t *testing.T) {
 	t.Parallel()
