@@ -1,12 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { useAsk } from '../graph/use';
 import { Empty, Failure, Waiting } from '../shell/parts';
 import { to } from '../shell/route';
 import { useViewer } from '../shell/viewer';
-import { type Answer, operationOf, resultOf } from '../usage/ask';
-import { type Definition, faultOf, inWords, paramsOf } from '../usage/question';
+import { type Definition, inWords, paramsOf } from '../usage/question';
 import { Shown } from '../usage/Shown';
-import { spanOf } from '../usage/span';
+import { useAnswer } from '../usage/useAnswer';
 import { type Common, type Tile, under } from './board';
 
 interface Props {
@@ -48,8 +46,7 @@ export function TileView({ of, common, groups, reading, tools, remove }: Props) 
 const besides = 150;
 
 function Answered({ asks: d, label, reading }: { asks: Definition; label: string; reading: number }) {
-  const { company } = useViewer();
-  const { timeZone } = company;
+  const { timeZone } = useViewer().company;
   const body = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useState(180);
   useEffect(() => {
@@ -57,11 +54,7 @@ function Answered({ asks: d, label, reading }: { asks: Definition; label: string
     observer.observe(body.current!);
     return () => observer.disconnect();
   }, []);
-  const fault = faultOf(d);
-  const span = useMemo(() => (fault === null ? spanOf(d, company) : null), [d, company, fault, reading]);
-  const operation = useMemo(() => (span && span.to > span.from ? operationOf(d, span, timeZone) : null), [d, span, timeZone]);
-  const asked = useAsk<Answer>(operation?.document ?? null, operation?.variables ?? {});
-  const result = useMemo(() => (asked.data && span ? resultOf(asked.data, d, span) : undefined), [asked.data, d, span]);
+  const { fault, span, operation, asked, result } = useAnswer(d, reading);
   return (
     <div ref={body} className="tile-body" role="group" aria-label={label} tabIndex={0} aria-busy={asked.loading}>
       {fault !== null ? <Empty>{fault}</Empty> : !operation ? <Empty>This span has not begun.</Empty> : (

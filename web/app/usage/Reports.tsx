@@ -25,7 +25,7 @@ interface FormProps {
 
 /** Sends the answer by mail on a schedule. A question that is not kept yet is kept first. */
 export function SendForm({ kept, definition, words, close }: FormProps) {
-  const { email, company } = useViewer();
+  const { email, company, isRestricted } = useViewer();
   const [frequency, setFrequency] = useState<Report['frequency']>('DAILY');
   const [hour, setHour] = useState(7);
   const [recipients, setRecipients] = useState(email);
@@ -53,7 +53,7 @@ export function SendForm({ kept, definition, words, close }: FormProps) {
         <label>How often<select value={frequency} onChange={(event) => setFrequency(event.target.value as Report['frequency'])}>{frequencies.map(([key, name]) => <option key={key} value={key}>{name}</option>)}</select></label>
         <label>At ({company.timeZone})<select value={hour} onChange={(event) => setHour(Number(event.target.value))}>{hours.map((one) => <option key={one} value={one}>{String(one).padStart(2, '0')}:00</option>)}</select></label>
         <label>To<input autoFocus required value={recipients} onChange={(event) => setRecipients(event.target.value)} /></label>
-        <p className="hint">Addresses of users of the company or of recipients of alerts, with commas between them, at most 20. They get the answer as you see it.</p>
+        <p className="hint">{isRestricted ? 'Users of groups have reports sent to themselves.' : 'Addresses of users of the company or of recipients of alerts, with commas between them, at most 20. They get the answer as you see it.'}</p>
         <label className="inline"><input type="checkbox" checked={isNow} onChange={(event) => setNow(event.target.checked)} /> Send one now, too</label>
         {question.current === null && <p className="hint">The question is kept as “{words.slice(0, 256)}”.</p>}
         {seen && <section aria-label="Preview"><h3>{seen.subject}</h3><pre className="preview" tabIndex={0}>{seen.text}</pre></section>}
