@@ -204,7 +204,7 @@ inTab('"live" is lit only while the stream is there', async (tab) => {
 inTab('while a query runs, the panel says so', async (tab) => {
   let answer;
   await tab.route('**/graphql', (route) => {
-    if (!textOf(route.request()).includes('FleetOverview')) return route.fallback();
+    if (!route.request().postData()?.includes('FleetOverview')) return route.fallback();
     answer = () => route.fallback();
   });
   await enter(tab, '#/explore');
