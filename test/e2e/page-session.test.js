@@ -5,6 +5,9 @@ import { example, failOperation, oneSubscriber, openExample, pageTests, runQuery
 
 const inTab = pageTests();
 
+/** The server refuses what an open page still asks with a session that is over or replaced, or with a wrong token. */
+const refusals = { expected: [/console: Failed to load resource.*401/] };
+
 /** A token of its own, which a test can end. Without an address it is of the user of the tests. */
 async function freshToken(email) {
   const userEmail = email ?? (await graph('{ viewer { email } }')).viewer.email;
@@ -70,7 +73,7 @@ inTab('signing out ends the session and its token, and removes answers, drafts a
   await enter(tab, '#/explore');
   await tab.getByText('Run a query, and what it answers is drawn here.').waitFor();
   assert.equal(await tab.getByText('FormerSecret').count(), 0);
-});
+}, refusals);
 
 inTab('all tabs show the same session, also when another user signs in in one of them', async (tab) => {
   await enter(tab, '#/', await freshToken());
@@ -85,7 +88,7 @@ inTab('all tabs show the same session, also when another user signs in in one of
     await one.locator('.account-button').click();
     await one.getByText(email).waitFor();
   }
-});
+}, refusals);
 
 inTab('a tab that was out of sight shows the session of now', async (tab) => {
   await enter(tab);
@@ -94,7 +97,7 @@ inTab('a tab that was out of sight shows the session of now', async (tab) => {
   await Promise.all([tab.waitForEvent('load'), tab.evaluate(() => document.dispatchEvent(new Event('visibilitychange')) && undefined)]);
   await tab.locator('.account-button').click();
   await tab.getByText(email).waitFor();
-});
+}, refusals);
 
 /** Ends the session of the browser on the server, as its time does. */
 async function expire(tab) {
@@ -117,7 +120,7 @@ inTab('drafts of a session that has ended stay for the same user alone', async (
   await enter(tab, '#/explore', await freshToken(await anotherUser()));
   await tab.locator('.graphiql-query-editor').getByText('FleetOverview').waitFor();
   assert.ok(!(await keptDrafts(tab)).includes('MyDraft'));
-}, { expected: [/console: Failed to load resource.*401/] });
+}, refusals);
 
 inTab('a wrong token is said to be wrong, not to have ended', async (tab) => {
   await tab.goto(base);
@@ -128,7 +131,7 @@ inTab('a wrong token is said to be wrong, not to have ended', async (tab) => {
   await tab.goto(`${base}/#token=sgt_1_wrong`);
   await tab.getByRole('status').filter({ hasText: 'does not accept this access token' }).waitFor();
   assert.equal(await tab.getByText('has ended').count(), 0);
-}, { expected: [/console: Failed to load resource.*401/] });
+}, refusals);
 
 inTab('a link with a token does not replace a session unasked', async (tab) => {
   const email = await anotherUser();
@@ -149,7 +152,7 @@ inTab('a link with a token does not replace a session unasked', async (tab) => {
   await dialog.waitFor({ state: 'detached' });
   await tab.locator('.account-button').filter({ hasText: company.name }).click();
   await tab.getByText(email).waitFor();
-}, { expected: [/console: Failed to load resource.*401/] });
+}, refusals);
 
 inTab('a query that fails leaves no old rows under the new heading', async (tab) => {
   await enter(tab);
