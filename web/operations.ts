@@ -82,7 +82,7 @@ function made(source: Source) {
 const isOfPage = (name: string) => /\.tsx?$/.test(name) && !/\.(test|d)\.ts$/.test(name) && !name.endsWith('graph/graphql.ts');
 
 /** The texts of all operations of a folder by their ids. */
-function manifest(folder: string): string {
+export function manifest(folder: string): string {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isOfPage);
   const texts = names.flatMap((name) => made(new Source(join(folder, name)))).map(({ text }) => text).filter(Boolean);
   return JSON.stringify(Object.fromEntries([...new Set(texts)].sort().map((text) => [sha256(text), text])));

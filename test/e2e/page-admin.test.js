@@ -1,7 +1,7 @@
 // The places of those who administer: alerts, recipients, groups, tags, users, keys, audit.
 import assert from 'node:assert/strict';
 import { base, enter, graph } from './browser.js';
-import { accessible, downloaded, oneSubscriber, pageTests } from './tab.js';
+import { accessible, downloaded, oneSubscriber, pageTests, pick } from './tab.js';
 
 const inTab = pageTests();
 const table = (tab) => tab.locator('table.rows tbody tr[aria-rowindex]');
@@ -14,7 +14,7 @@ inTab('an alert of a group is set after a look at the past, changed, deleted, an
   await table(tab).first().waitFor();
   await tab.getByRole('link', { name: 'New alert' }).click();
   await tab.getByLabel('Each subscriber of a group').check();
-  await tab.locator('label').filter({ hasText: /^Group/ }).locator('select').selectOption({ label: name });
+  await pick(tab, 'Group', name);
   await tab.getByLabel('Lower threshold').fill('1 MB');
   await tab.getByLabel('Upper threshold').fill('0.5 MB');
   await tab.getByText('The lower threshold is above the upper one.').waitFor();
@@ -158,8 +158,12 @@ inTab('a recipient is added, gets a test mail, is changed and deleted', async (t
   await choice.getByRole('checkbox', { name: 'Every alert' }).uncheck();
   await choice.getByText('Choose every alert, or something below.').waitFor();
   assert.ok(await choice.getByRole('button', { name: 'Save' }).isDisabled());
-  await choice.getByRole('group', { name: 'Alerts' }).getByRole('checkbox').first().check();
-  for (const place of [0, 1]) await choice.getByRole('group', { name: 'Groups' }).getByRole('checkbox').nth(place).check();
+  for (const name of ['Alerts', 'Groups', 'Groups']) {
+    await choice.getByRole('combobox', { name }).fill('');
+    await choice.getByRole('combobox', { name }).press('ArrowDown');
+    await choice.getByRole('option').first().click();
+    await choice.getByRole('combobox', { name }).press('Escape');
+  }
   await accessible(tab, 'a choice of alerts');
   await choice.getByRole('button', { name: 'Save' }).click();
   await tab.getByText('Only 1 alert in 2 groups.').waitFor();
@@ -211,7 +215,7 @@ inTab('a key is made for a user, its secret is shown once, and it is revoked', a
   await tab.getByRole('button', { name: 'New key' }).click();
   const dialog = tab.getByRole('dialog', { name: 'New access key' });
   await dialog.getByLabel('Name', { exact: true }).fill('Reports');
-  await dialog.getByRole('combobox').selectOption('analyst@demo.example');
+  await pick(dialog, 'User', 'analyst@demo.example');
   await dialog.getByLabel('Days until it ends').fill('3');
   await dialog.getByLabel('View Monitoring Alerts').uncheck();
   await dialog.getByRole('button', { name: 'Make the key' }).click();

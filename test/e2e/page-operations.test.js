@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before } from 'node:test';
 import { base, enter } from './browser.js';
 import { root, shell } from './programs.js';
-import { accessible, downloaded, pageTests } from './tab.js';
+import { accessible, downloaded, pageTests, pick } from './tab.js';
 
 const inTab = pageTests();
 const size = 20_000;
@@ -145,8 +145,8 @@ inTab('a company without subscribers is shown its first steps, and the first sub
   const field = (name) => dialog.locator('label').filter({ hasText: new RegExp(`^${name}`) }).locator('input, select');
   await field('ICCID').fill('8944999000000000001');
   await field('MSISDN').fill('447000000001');
-  await field('Operator').fill('23415');
-  await field('Tariff').selectOption('Fresh');
+  await dialog.getByLabel('Operator, by its code').fill('23415');
+  await pick(dialog, 'Tariff', 'Fresh');
   await field('Ends').fill('2030-01-01');
   await accessible(tab, 'a new subscriber');
   await dialog.getByRole('button', { name: 'Add' }).click();

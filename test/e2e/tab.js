@@ -39,6 +39,18 @@ async function closed(opened) {
 
 export const browserOf = (tab) => tab.context().browser();
 
+/** Picks from a field that lists what fits, as a person does who types. */
+export async function pick(within, name, text) {
+  await within.getByRole('combobox', { name, exact: true }).fill(text);
+  await within.getByRole('option', { name: text }).first().click();
+}
+
+/** Picks one more from a field that takes several; its list is closed then. */
+export async function pickAlso(within, name, text) {
+  await pick(within, name, text);
+  await within.getByRole('combobox', { name, exact: true }).press('Escape');
+}
+
 /** The subscriber with the most usage. */
 export const oneSubscriber = async () => (await subscribers(1))[0];
 

@@ -28,8 +28,11 @@ func pack(folder string) error {
 		return err
 	}
 	files, err := fs.Glob(os.DirFS(build), "*")
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("%s is empty: build the page first (%w)", build, err)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("%s is empty: build the page first", build)
 	}
 	err = filepath.WalkDir(build, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

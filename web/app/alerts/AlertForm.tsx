@@ -2,6 +2,8 @@ import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { bytes, parseBytes, useSystem } from '../format/units';
 import { graphql } from '../graph/graphql';
 import { type Doing, useAsk, useSettled } from '../graph/use';
+import { nouns } from '../picker/choices';
+import { Pick } from '../picker/Picker';
 import { Failure } from '../shell/parts';
 import { useUnsaved } from '../shell/unsaved';
 import { BackTest } from './BackTest';
@@ -98,7 +100,6 @@ export function WordsInput({ of: { name, description }, change }: { of: Words; c
 const search = graphql(`query SubscribersToWatch($text: String!) {
   subscribers(first: 12, filter: {or: [{subscriberId: {like: $text}}, {nickname: {like: $text}}, {physicalId: {like: $text}}]}) { nodes { physicalId subscriberId nickname } }
 }`);
-const groups = graphql('query GroupsToWatch { groups(first: 100) { nodes { groupId name } } }');
 
 /** A subscriber by its subscriberId, with suggestions. */
 export function SubscriberInput({ value, change }: { value: string; change: (value: string) => void }) {
@@ -117,17 +118,7 @@ export function SubscriberInput({ value, change }: { value: string; change: (val
 }
 
 /** One of the groups. */
-export function GroupInput({ value, change }: { value: string; change: (value: string) => void }) {
-  const { data } = useAsk(groups);
-  return (
-    <label>Group
-      <select value={value} required onChange={(event) => change(event.target.value)}>
-        <option value="" disabled>Choose …</option>
-        {data?.groups?.nodes.map(({ groupId, name }) => <option key={groupId} value={String(groupId)}>{name}</option>)}
-      </select>
-    </label>
-  );
-}
+export const GroupInput = ({ value, change }: { value: string; change: (value: string) => void }) => <Pick of={nouns.group} label="Group" isRequired value={value} change={change} />;
 
 function Threshold({ name, text, change }: { name: string; text: string; change: (text: string) => void }) {
   useSystem();

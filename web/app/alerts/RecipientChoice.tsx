@@ -2,8 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { graphql } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
-import { Failure, Loading } from '../shell/parts';
-import { All, Choices, scopeOf, useOffered, withGone } from './Choices';
+import { Failure } from '../shell/parts';
+import { AlertsAndGroups, All, scopeOf } from './Choices';
 
 const choose = graphql('mutation ChooseRecipientAlerts($input: EditRecipientInput!) { editRecipient(input: $input) { recipient { recipientId } } }');
 
@@ -17,13 +17,12 @@ interface Props {
 
 /** Which alerts a recipient is notified of. */
 export function RecipientChoice({ recipientId, email, alertIds, groupIds, close }: Props) {
-  const offered = useOffered();
-  const [alerts, setAlerts] = useState<ReadonlySet<number>>(new Set(alertIds));
-  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(groupIds));
+  const [alerts, setAlerts] = useState<ReadonlySet<string>>(new Set(alertIds.map(String)));
+  const [groups, setGroups] = useState<ReadonlySet<string>>(new Set(groupIds.map(String)));
   const [all, setAll] = useState(alertIds.length + groupIds.length === 0);
   const unsaid = !all && alerts.size + groups.size === 0;
   const save = useDo(async () => {
-    await mutate(choose, { input: { recipientId, scope: scopeOf(all, { alertIds: [...alerts], groupIds: [...groups] }) } });
+    await mutate(choose, { input: { recipientId, scope: scopeOf(all, { alertIds: [...alerts].map(Number), groupIds: [...groups].map(Number) }) } });
     close();
   });
   const submit = (event: FormEvent) => {
@@ -34,14 +33,11 @@ export function RecipientChoice({ recipientId, email, alertIds, groupIds, close 
     <Dialog title={`What ${email} gets`} cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <All name="Every alert" said={all} unsaid={unsaid} change={setAll}>Where alerts and groups are chosen, an alert must fit both.</All>
-        {offered.problem && <Failure problem={offered.problem} />}
-        {!offered.alerts && !offered.problem && <Loading label="Reading alerts and groups" />}
-        {!all && <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? alertIds : [])} chosen={alerts} change={setAlerts} />}
-        {!all && <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />}
+        {!all && <AlertsAndGroups alerts={alerts} setAlerts={setAlerts} groups={groups} setGroups={setGroups} />}
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
-          <button type="submit" className="primary" disabled={save.busy || !offered.alerts || unsaid}>Save</button>
+          <button type="submit" className="primary" disabled={save.busy || unsaid}>Save</button>
         </p>
       </form>
     </Dialog>

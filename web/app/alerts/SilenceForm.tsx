@@ -3,9 +3,9 @@ import { atWallClock, wallClock } from '../format/time';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
-import { Failure, Loading } from '../shell/parts';
+import { Failure } from '../shell/parts';
 import { useZone } from '../shell/viewer';
-import { All, Choices, scopeOf, useOffered, withGone } from './Choices';
+import { AlertsAndGroups, All, scopeOf } from './Choices';
 import type { Silence } from './Silences';
 import type { Place } from './silences';
 import { weekdays } from './words';
@@ -30,15 +30,14 @@ interface Props {
 export default function SilenceForm({ of, first, close }: Props) {
   const place = first?.place;
   const timeZone = useZone();
-  const offered = useOffered();
   const [reason, setReason] = useState(of?.reason ?? first?.reason ?? '');
   const [starts, setStarts] = useState(() => wallClock(of?.startsAt ?? Date.now(), timeZone));
   const [ends, setEnds] = useState(() => wallClock(of?.endsAt ?? first?.endsAt ?? Date.now() + 2 * hour, timeZone));
   const [days, setDays] = useState<ReadonlySet<Weekday>>(new Set(of?.weekly.map(({ weekday }) => weekday)));
   const [from, setFrom] = useState(of?.weekly[0]?.from ?? '22:00');
   const [until, setUntil] = useState(of?.weekly[0]?.until ?? '06:00');
-  const [alerts, setAlerts] = useState<ReadonlySet<number>>(new Set(place?.kind === 'alert' ? [place.alertId] : of?.alertIds));
-  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(place?.kind === 'group' ? [place.groupId] : of?.groupIds));
+  const [alerts, setAlerts] = useState<ReadonlySet<string>>(new Set(place?.kind === 'alert' ? [String(place.alertId)] : of?.alertIds.map(String)));
+  const [groups, setGroups] = useState<ReadonlySet<string>>(new Set(place?.kind === 'group' ? [String(place.groupId)] : of?.groupIds.map(String)));
   const [all, setAll] = useState(place?.kind === 'all' || (of !== undefined && of.alertIds.length + of.groupIds.length + of.tagNames.length + of.physicalIds.length === 0));
   const [tags, setTags] = useState(of?.tagNames.join(', ') ?? '');
   const [subscribers, setSubscribers] = useState(place?.kind === 'subscriber' ? place.physicalId : (of?.physicalIds.join(', ') ?? ''));
@@ -47,7 +46,7 @@ export default function SilenceForm({ of, first, close }: Props) {
   const start = atWallClock(starts, timeZone);
   const end = atWallClock(ends, timeZone);
   const missing = reason.trim() === '' ? 'Write why.' : Number.isNaN(start) || Number.isNaN(end) ? 'Write when it begins and ends.' : end <= start ? 'It must end after it begins.' : end <= Date.now() ? 'It must end in the future.' : null;
-  const matcher = { alertIds: [...alerts], groupIds: [...groups], tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean), physicalIds: listOf(subscribers) };
+  const matcher = { alertIds: [...alerts].map(Number), groupIds: [...groups].map(Number), tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean), physicalIds: listOf(subscribers) };
   const unsaid = !all && Object.values(matcher).every((list) => list.length === 0);
   const save = useDo(async () => {
     const weekly = weekdays.filter(({ value }) => days.has(value)).map(({ value }) => ({ weekday: value, from, until }));
@@ -87,12 +86,9 @@ export default function SilenceForm({ of, first, close }: Props) {
           </>
         ) : <p className="hint">Its windows of the week stay as they are.</p>}
         <All name="Every alert" said={all} unsaid={unsaid} change={setAll}>An alert must fit all that is chosen.</All>
-        {offered.problem && <Failure problem={offered.problem} />}
-        {!offered.alerts && !offered.problem && <Loading label="Reading alerts and groups" />}
         {!all && (
           <>
-            <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? (of?.alertIds ?? []) : [])} chosen={alerts} change={setAlerts} />
-            <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />
+            <AlertsAndGroups alerts={alerts} setAlerts={setAlerts} groups={groups} setGroups={setGroups} />
             <label>Tags, with commas<input value={tags} onChange={(event) => setTags(event.target.value)} /></label>
             <label>Subscribers, by ICCID, device EUI or IMEI<input value={subscribers} onChange={(event) => setSubscribers(event.target.value)} /></label>
           </>

@@ -5,7 +5,7 @@ import { graphql, type ResultOf } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { useMay, useViewer, useZone } from '../shell/viewer';
-import { useOffered } from './Choices';
+import { nouns, useGroupNames, useNames } from '../picker/choices';
 import { Frame } from './Frame';
 import SilenceForm from './SilenceForm';
 import { EndSilence } from './SilenceHere';
@@ -45,7 +45,6 @@ function All() {
   const timeZone = useZone();
   const mayAdd = useMay('VIEW_MONITORING_ALERTS', 'ADD_MONITORING_ALERTS', 'VIEW_SUBSCRIBER');
   const [making, setMaking] = useState(false);
-  const offered = useOffered();
   const days = useMemo(() => Array.from({ length: daysShown + 1 }, (_, i) => startOfDay(Date.now(), timeZone, { days: i })), [timeZone]);
   const asked = useAsk(query, { from: new Date(days[0]!).toISOString(), until: new Date(days.at(-1)!).toISOString() });
   return (
@@ -56,7 +55,7 @@ function All() {
           {({ nodes }) => (nodes.length === 0 ? <Empty>Nothing is silenced.</Empty> : (
             <>
               <Strip days={days} silences={nodes} />
-              <ul className="cards" aria-label="Silences">{nodes.map((one) => <One key={one.silenceId} of={one} offered={offered} />)}</ul>
+              <Cards all={nodes} />
             </>
           ))}
         </Answered>
@@ -67,7 +66,18 @@ function All() {
   );
 }
 
-function One({ of, offered }: { of: Silence; offered: ReturnType<typeof useOffered> }) {
+function Cards({ all }: { all: Silence[] }) {
+  const alerts = useNames(nouns.alert, all.flatMap(({ alertIds }) => alertIds.map(String)));
+  const groups = useGroupNames(all.flatMap(({ groupIds }) => groupIds));
+  return <ul className="cards" aria-label="Silences">{all.map((one) => <One key={one.silenceId} of={one} names={{ alerts, groups }} />)}</ul>;
+}
+
+interface Names {
+  alerts: ReadonlyMap<string, string>;
+  groups: ReadonlyMap<string, string>;
+}
+
+function One({ of, names }: { of: Silence; names: Names }) {
   const timeZone = useZone();
   const mayEdit = useMay('VIEW_MONITORING_ALERTS', 'EDIT_MONITORING_ALERTS', 'VIEW_SUBSCRIBER');
   const [open, setOpen] = useState<'edit' | 'end' | null>(null);
@@ -81,7 +91,7 @@ function One({ of, offered }: { of: Silence; offered: ReturnType<typeof useOffer
         {mayEdit && <button type="button" className="quiet" onClick={() => setOpen('edit')} aria-label={`Change ${of.reason}`}>Change</button>}
         {mayEdit && <button type="button" className="quiet" onClick={() => setOpen('end')} aria-label={`End ${of.reason}`}>End</button>}
       </div>
-      <p className="hint">{matched(of, offered)}, {moment(of.startsAt, timeZone)} to {moment(of.endsAt, timeZone)}{of.weekly.length > 0 && `: ${windowsOf(of)}`}. {of.createdBy && `By ${of.createdBy}.`}</p>
+      <p className="hint">{matched(of, names)}, {moment(of.startsAt, timeZone)} to {moment(of.endsAt, timeZone)}{of.weekly.length > 0 && `: ${windowsOf(of)}`}. {of.createdBy && `By ${of.createdBy}.`}</p>
       {open === 'edit' && <SilenceForm of={of} close={() => setOpen(null)} />}
       {open === 'end' && <EndSilence silenceId={of.silenceId} begun={begun} close={() => setOpen(null)} />}
     </li>
@@ -102,8 +112,8 @@ function Past({ all }: { all: Former[] }) {
 }
 
 /** What a silence matches, in names. */
-function matched({ alertIds, groupIds, tagNames, physicalIds }: Silence, { alerts = [], groups }: ReturnType<typeof useOffered>): string {
-  const named = (ids: readonly number[], of: typeof groups, noun: string) => ids.map((id) => of.find((one) => one.id === id)?.text ?? `${noun} ${id}`);
+function matched({ alertIds, groupIds, tagNames, physicalIds }: Silence, { alerts, groups }: Names): string {
+  const named = (ids: readonly number[], of: ReadonlyMap<string, string>, noun: string) => ids.map((id) => of.get(String(id)) ?? `${noun} ${id}`);
   const some = (names: readonly string[], noun: string) => names.length > 0 && `${noun}${names.length === 1 ? '' : 's'} ${names.slice(0, mostNames).join(', ')}${names.length > mostNames ? ` and ${count(names.length - mostNames)} more` : ''}`;
   const parts = [some(named(alertIds, alerts, 'alert'), 'alert'), some(named(groupIds, groups, 'group'), 'group'), some(tagNames, 'tag'), some(physicalIds, 'subscriber')].filter(Boolean);
   return parts.length === 0 ? 'Every alert' : `What fits ${parts.join(' and ')}`;

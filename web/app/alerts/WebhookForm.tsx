@@ -2,8 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
-import { Failure, Loading } from '../shell/parts';
-import { All, Choices, scopeOf, useOffered, withGone } from './Choices';
+import { Failure } from '../shell/parts';
+import { AlertsAndGroups, All, scopeOf } from './Choices';
 import type { Webhook } from './Webhooks';
 import { events, formats } from './webhooks';
 
@@ -21,16 +21,15 @@ interface Props {
 
 /** Adds a webhook, or changes one. */
 export function WebhookForm({ of, close, made }: Props) {
-  const offered = useOffered();
   const [name, setName] = useState(of?.name ?? '');
   const [url, setUrl] = useState(of?.url ?? '');
   const [format, setFormat] = useState<NonNullable<Input['format']>>(of?.format ?? 'CLOUDEVENTS');
   const [types, setTypes] = useState<ReadonlySet<string>>(new Set(of?.eventTypes ?? ['ALERT_FIRED', 'ALERT_RESOLVED', 'SOURCE_SILENT']));
-  const [alerts, setAlerts] = useState<ReadonlySet<number>>(new Set(of?.alertIds));
-  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(of?.groupIds));
+  const [alerts, setAlerts] = useState<ReadonlySet<string>>(new Set(of?.alertIds.map(String)));
+  const [groups, setGroups] = useState<ReadonlySet<string>>(new Set(of?.groupIds.map(String)));
   const [all, setAll] = useState(of !== undefined && of.alertIds.length + of.groupIds.length + of.tagNames.length === 0);
   const [tags, setTags] = useState(of?.tagNames.join(', ') ?? '');
-  const about = { alertIds: [...alerts], groupIds: [...groups], tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean) };
+  const about = { alertIds: [...alerts].map(Number), groupIds: [...groups].map(Number), tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean) };
   const unsaid = !all && Object.values(about).every((list) => list.length === 0);
   const missing = name.trim() === '' ? 'Write a name.' : url.trim() === '' ? 'Write where requests go.' : types.size === 0 ? 'Choose at least one event.' : null;
   const save = useDo(async () => {
@@ -64,12 +63,9 @@ export function WebhookForm({ of, close, made }: Props) {
           ))}
         </fieldset>
         <All name="Every such event" said={all} unsaid={unsaid} change={setAll}>An event must fit all that is chosen.</All>
-        {offered.problem && <Failure problem={offered.problem} />}
-        {!offered.alerts && !offered.problem && <Loading label="Reading alerts and groups" />}
         {!all && (
           <>
-            <Choices legend="Alerts" all={withGone(offered.alerts ?? [], offered.alerts ? (of?.alertIds ?? []) : [])} chosen={alerts} change={setAlerts} />
-            <Choices legend="Groups" all={offered.groups} chosen={groups} change={setGroups} />
+            <AlertsAndGroups alerts={alerts} setAlerts={setAlerts} groups={groups} setGroups={setGroups} />
             <label>Tags, with commas<input value={tags} onChange={(event) => setTags(event.target.value)} /></label>
           </>
         )}

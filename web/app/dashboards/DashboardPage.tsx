@@ -6,7 +6,6 @@ import { part } from '../shell/part';
 import { go, to } from '../shell/route';
 import { useUnsaved } from '../shell/unsaved';
 import { useMay, useViewer } from '../shell/viewer';
-import { useValues } from '../subscribers/FilterBar';
 import { History } from '../ui/History';
 import { Printed } from '../ui/Printed';
 import { Choice, lastWeekOf, Subject } from '../usage/Controls';
@@ -58,7 +57,6 @@ const refreshes: [string, string][] = [['1', 'every minute'], ['5', 'every 5 min
 
 function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: URLSearchParams }) {
   const { company, email } = useViewer();
-  const values = useValues();
   const maySee = useMay('VIEW_SUBSCRIBER');
   const saved = useMemo(() => (kept ? boardOf(kept) : maySee ? overview : { ...overview, tiles: settled(overview.tiles.filter(({ definition }) => definition?.split !== 'SUBSCRIBER')) }), [kept, maySee]);
   const savedCommon: Common = kept?.common ?? nothing;
@@ -140,7 +138,7 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
         )}
         <div className="control">
           <span>Of</span>
-          <Subject of={common} values={values} none="as each tile says" set={setCommon} />
+          <Subject of={common} none="as each tile says" set={setCommon} />
         </div>
         {!draft && <button type="button" className="quiet no-print" onClick={readAgain}>Read again</button>}
       </div>
@@ -169,7 +167,7 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
           <Grid tiles={board.tiles} place={draft ? place : null}>
             {(tile: Tile) => (
               <TileView
-                of={tile} common={common} groups={values.groups} reading={reading}
+                of={tile} common={common} reading={reading}
                 tools={draft && (
                   <div className="tile-change">
                     <TileTools of={tile} tiles={board.tiles} change={(tiles) => change({ tiles })} />
@@ -184,7 +182,7 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
       )}
       <p className="hint">Read at {momentInZone(readAt, company.timeZone)}.{board.refreshMinutes > 0 && !draft && ` Read again ${refreshes.find(([minutes]) => minutes === String(board.refreshMinutes))?.[1] ?? `every ${board.refreshMinutes} minutes`}.`}</p>
       {open === 'copy' && <CreateForm board={board} common={common} close={() => setOpen(null)} />}
-      {open === 'add' && <AddTile groups={values.groups} add={(question, definition) => { change({ tiles: added(board.tiles, question, definition) }); setOpen(null); }} close={() => setOpen(null)} />}
+      {open === 'add' && <AddTile add={(question, definition) => { change({ tiles: added(board.tiles, question, definition) }); setOpen(null); }} close={() => setOpen(null)} />}
     </div>
   );
 }

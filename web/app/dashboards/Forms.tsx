@@ -1,5 +1,6 @@
 import { type FormEvent, useId, useState } from 'react';
 import { mutate, useAsk, useDo } from '../graph/use';
+import { useGroupNames } from '../picker/choices';
 import { Dialog } from '../shell/Dialog';
 import { Empty, Failure } from '../shell/parts';
 import { go, to } from '../shell/route';
@@ -47,12 +48,13 @@ export function CreateForm({ board, common, close }: CreateProps) {
 }
 
 /** Chooses a question for a new tile: one that is kept, or a ready one. */
-export function AddTile({ groups, add, close }: { groups: ReadonlyMap<string, string>; add: (question: Tile['question'], definition: Definition) => void; close: () => void }) {
+export function AddTile({ add, close }: { add: (question: Tile['question'], definition: Definition) => void; close: () => void }) {
   const { data, problem, reload } = useAsk(questions);
   const [text, setText] = useState('');
   const fits = (name: string) => name.toLowerCase().includes(text.trim().toLowerCase());
   const kept = (data?.company?.questions?.nodes ?? []).filter(({ name }) => fits(name));
   const offered = ready.filter(({ name }) => fits(name));
+  const groups = useGroupNames(kept.map(({ definition }) => definition.groupId));
   return (
     <Dialog title="Add a tile" passing cancel={close}>
       <label className="stacked">Find a question<input autoFocus value={text} onChange={(event) => setText(event.target.value)} /></label>

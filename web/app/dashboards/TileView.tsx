@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { useGroupNames } from '../picker/choices';
 import { Empty, Failure, Waiting } from '../shell/parts';
 import { to } from '../shell/route';
 import { useViewer } from '../shell/viewer';
@@ -10,7 +11,6 @@ import { type Common, type Tile, under } from './board';
 interface Props {
   of: Tile;
   common: Common;
-  groups: ReadonlyMap<string, string>;
   /** Counts the readings, so that spans that run end with the hour of the last one. */
   reading: number;
   /** What is done with the tile while the dashboard is changed. */
@@ -20,8 +20,9 @@ interface Props {
 }
 
 /** A tile: the name of its question, which leads to it, and its answer. */
-export function TileView({ of, common, groups, reading, tools, remove }: Props) {
+export function TileView({ of, common, reading, tools, remove }: Props) {
   const asks = useMemo(() => of.definition && under(common, of.definition), [of.definition, common]);
+  const groups = useGroupNames([asks?.groupId]);
   const words = asks ? inWords(asks, groups.get(String(asks.groupId))) : 'A question that is not there';
   const name = of.question?.name ?? words;
   return (

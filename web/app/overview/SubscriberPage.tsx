@@ -6,7 +6,7 @@ import { useAsk } from '../graph/use';
 import { Empty, Failure, Loading } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
 import { useViewer } from '../shell/viewer';
-import { BulkChange } from '../subscribers/BulkChange';
+import BulkChange from '../subscribers/BulkChange';
 import { SubscriberForm } from '../subscribers/SubscriberForm';
 import { Alerts } from './Alerts';
 import { Commands } from './Commands';

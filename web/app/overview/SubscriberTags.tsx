@@ -1,7 +1,9 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { ask } from '../graph/client';
 import { type Document, operation } from '../graph/graphql';
-import { useAsk, useDo } from '../graph/use';
+import { useDo } from '../graph/use';
+import { nouns } from '../picker/choices';
+import { Suggested } from '../picker/Picker';
 import { Close } from '../shell/icons';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
@@ -10,7 +12,6 @@ import { useMay } from '../shell/viewer';
 
 const attach = operation('mutation AttachTag($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
 const detach = operation('mutation DetachTag($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');
-const known = operation('query KnownTags { tags(first: 100) { nodes { name } } }');
 
 interface Props {
   physicalId: string;
@@ -21,13 +22,11 @@ interface Props {
 /** The tags of a subscriber, to be added and taken off. */
 export function SubscriberTags({ physicalId, tags, changed }: Props) {
   const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
-  const all = useAsk<{ tags: { nodes: { name: string }[] } | null }>(may ? known : null);
   const [text, setText] = useState('');
   const inputOf = (tagName: string) => ({ input: { tagName, physicalIds: [physicalId] } });
   const change = useDo(async (mutation: Document, tagName: string) => {
     await ask(mutation, inputOf(tagName));
     changed();
-    all.reload();
   });
   const list = useRef<HTMLUListElement>(null);
   const takeOff = async (tag: string) => {
@@ -40,7 +39,6 @@ export function SubscriberTags({ physicalId, tags, changed }: Props) {
     const name = text.trim();
     if (name !== '' && (await change.run(attach, name))) setText('');
   };
-  const others = (all.data?.tags?.nodes ?? []).map(({ name }) => name).filter((name) => !tags.includes(name));
   return (
     <Panel id="subscriber-tags" title="Tags">
       {tags.length === 0 && <Empty>No tags.</Empty>}
@@ -58,8 +56,7 @@ export function SubscriberTags({ physicalId, tags, changed }: Props) {
       </ul>
       {may && (
         <form className="row" onSubmit={(event) => void add(event)}>
-          <input aria-label="New tag" placeholder="Add a tag" list="known-tags" maxLength={255} value={text} onChange={(event) => setText(event.target.value)} />
-          <datalist id="known-tags">{others.map((name) => <option key={name} value={name} />)}</datalist>
+          <Suggested of={nouns.tag} label="New tag" isBare placeholder="Add a tag" maxLength={255} value={text} change={setText} except={tags} />
           <button type="submit" disabled={change.busy || text.trim() === ''}>Add</button>
         </form>
       )}

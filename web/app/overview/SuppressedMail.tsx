@@ -20,7 +20,7 @@ interface Restored {
 }
 
 const query = operation(`query SuppressedMail {
-  recipients(first: 100) { nodes { recipientId email suppressedSince suppressedReason suppressedDetail } }
+  recipients(first: 100, filter: { suppressedSince: { ne: null } }) { nodes { recipientId email suppressedSince suppressedReason suppressedDetail } }
 }`);
 const restore = operation(`mutation RestoreRecipient($recipientId: Int!) {
   restoreRecipient(input: {recipientId: $recipientId}) { mails alerts }
@@ -40,7 +40,7 @@ export function SuppressedMail() {
     status.current?.focus(); // the button that had the focus is about to go
   });
   const status = useRef<HTMLParagraphElement>(null);
-  const suppressed = asked.data?.recipients?.nodes.filter(({ suppressedSince }) => suppressedSince !== null) ?? [];
+  const suppressed = asked.data?.recipients?.nodes ?? [];
   const failed = asked.problem?.code === 'FORBIDDEN' ? undefined : asked.problem;
   if (suppressed.length === 0 && !done && !failed) return null;
   return (

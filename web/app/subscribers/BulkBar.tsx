@@ -1,18 +1,21 @@
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { count } from '../format/units';
 import { graphql } from '../graph/graphql';
 import { mutate, sendMutation, useAsk, useDo } from '../graph/use';
+import { part } from '../shell/part';
 import { Failure } from '../shell/parts';
 import { offerUndo } from '../shell/undo';
 import { useMay, useViewer } from '../shell/viewer';
-import { BulkChange } from './BulkChange';
 import type { Filter } from './filters';
 import type { Chosen } from './selected';
 
 const attach = graphql('mutation AttachTagToMany($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
 const detach = graphql('mutation DetachTagFromMany($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');
 const carried = graphql('query TagsOfChosen($filter: SubscriberFilter) { subscribers(first: 100, filter: $filter) { nodes { physicalId tags(limit: 100) { name } } } }');
-const known = graphql('query TagsToChoose { tags(first: 100) { nodes { name } } }');
+
+// What is loaded with the first subscriber that is chosen.
+const BulkChange = part(() => import('./BulkChange'));
+const TagField = part(() => import('./TagField'));
 
 /** How many subscribers one step tags. */
 export const most = 100;
@@ -44,7 +47,7 @@ export function BulkBar({ chosen, filter, shown, total }: Props) {
         : number > most || (matching && ids.size < number) ? null
         : <TagForm ids={[...ids]} />}
       {mayChange && <button type="button" onClick={() => setChanging(true)}>Change …</button>}
-      {changing && <BulkChange title="Change the chosen subscribers" ids={ids} matching={matching} filter={filter} close={() => setChanging(false)} />}
+      {changing && <Suspense><BulkChange title="Change the chosen subscribers" ids={ids} matching={matching} filter={filter} close={() => setChanging(false)} /></Suspense>}
     </section>
   );
 }
@@ -52,7 +55,6 @@ export function BulkBar({ chosen, filter, shown, total }: Props) {
 function TagForm({ ids }: { ids: string[] }) {
   const [name, setName] = useState('');
   const filter = { physicalId: { in: ids } };
-  const all = useAsk(known).data?.tags?.nodes ?? [];
   const read = useAsk(carried, { filter }).data?.subscribers?.nodes ?? [];
   const tagName = name.trim();
   const without = read.filter(({ tags }) => tags && !tags.some((tag) => tag.name === tagName)).map(({ physicalId }) => physicalId);
@@ -68,8 +70,7 @@ function TagForm({ ids }: { ids: string[] }) {
   const problem = put.problem ?? take.problem;
   return (
     <form className="row" onSubmit={(event) => { event.preventDefault(); if (without.length > 0 && tagName) void put.run(); }}>
-      <input aria-label="Tag" placeholder="Tag" list="bulk-tags" maxLength={255} value={name} onChange={(event) => setName(event.target.value)} />
-      <datalist id="bulk-tags">{all.map(({ name }) => <option key={name} value={name} />)}</datalist>
+      <Suspense fallback={<input aria-label="Tag" placeholder="Tag" disabled />}><TagField value={name} change={setName} /></Suspense>
       <button type="submit" className="primary" disabled={tagName === '' || put.busy || without.length === 0}>Put on{tagName && ` ${count(without.length)}`}</button>
       <button type="button" disabled={tagName === '' || take.busy || withTag.length === 0} onClick={() => void take.run()}>Take off{tagName && ` ${count(withTag.length)}`}</button>
       {problem && <Failure problem={problem} />}

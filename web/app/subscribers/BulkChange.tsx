@@ -1,11 +1,13 @@
 import { type FormEvent, useState } from 'react';
 import { count } from '../format/units';
 import { graphql, type VariablesOf } from '../graph/graphql';
-import { mutate, useAsk, useDo } from '../graph/use';
+import { mutate, useDo } from '../graph/use';
 import { Forecast } from '../operations/Effects';
 import { useOperation } from '../operations/operation';
 import { Results } from '../operations/Results';
 import { type Policy, policies, Progress, runs } from '../operations/words';
+import { nouns } from '../picker/choices';
+import { Pick, Suggested } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { go, to } from '../shell/route';
@@ -13,7 +15,6 @@ import { useViewer } from '../shell/viewer';
 import type { Filter } from './filters';
 
 const start = graphql('mutation StartChange($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { isInventoryOnly operation { operationId } } }');
-const known = graphql('query ToChangeTo { groups(first: 100) { nodes { groupId name } } tariffs(first: 100) { nodes { name } } }');
 
 type Input = VariablesOf<typeof start>['input'];
 type Change = NonNullable<Input['change']>;
@@ -49,14 +50,13 @@ interface Props {
 }
 
 /** Chooses a change of subscribers, shows what it would do, and starts it. */
-export function BulkChange({ title, ids, matching = false, filter, close }: Props) {
+export default function BulkChange({ title, ids, matching = false, filter, close }: Props) {
   const { permissions } = useViewer();
   const possible = Object.entries(kinds).filter(([, { needs }]) => permissions.includes(needs));
   const [key, setKey] = useState(possible[0]?.[0] ?? '');
   const [value, setValue] = useState('');
   const [policy, setPolicy] = useState<Policy>('REJECT_FAILED_ROWS');
   const [dryRun, setDryRun] = useState<{ id: string; input: Input; only: boolean } | null>(null);
-  const { data } = useAsk(known);
   const kind = kinds[key];
   const check = useDo(async () => {
     const which = matching ? (filter ? { where: filter } : { all: true }) : { physicalIds: [...ids] };
@@ -68,6 +68,7 @@ export function BulkChange({ title, ids, matching = false, filter, close }: Prop
     setDryRun(null);
     change();
   };
+  const written = { value, change: (next: string) => anew(() => setValue(next)) };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void check.run();
@@ -80,22 +81,15 @@ export function BulkChange({ title, ids, matching = false, filter, close }: Prop
             {possible.map(([key, { name }]) => <option key={key} value={key}>{name}</option>)}
           </select>
         </label>
-        {(kind?.value === 'tag' || kind?.value === 'pattern') && (
-          <label>{kind.value === 'tag' ? 'Tag' : 'Pattern'}
-            <input required maxLength={255} value={value} onChange={(event) => anew(() => setValue(event.target.value))} placeholder={kind.value === 'pattern' ? 'van {n}' : undefined} />
-            {kind.value === 'pattern' && <span className="hint">{'{n}'} is the number in the operation; {'{physicalId}'}, {'{subscriberId}'}, {'{imsi}'} and {'{nickname}'} are those of the subscriber.</span>}
+        {kind?.value === 'tag' && <Suggested of={nouns.tag} label="Tag" isRequired maxLength={255} {...written} />}
+        {kind?.value === 'pattern' && (
+          <label>Pattern
+            <input required maxLength={255} value={value} onChange={(event) => written.change(event.target.value)} placeholder="van {n}" />
+            <span className="hint">{'{n}'} is the number in the operation; {'{physicalId}'}, {'{subscriberId}'}, {'{imsi}'} and {'{nickname}'} are those of the subscriber.</span>
           </label>
         )}
-        {(kind?.value === 'group' || kind?.value === 'tariff') && (
-          <label>{kind.value === 'group' ? 'Group' : 'Tariff'}
-            <select required value={value} onChange={(event) => anew(() => setValue(event.target.value))}>
-              <option value="">choose</option>
-              {kind.value === 'group'
-                ? [<option key="none" value="none">no group</option>, ...(data?.groups?.nodes ?? []).map(({ groupId, name }) => <option key={groupId} value={groupId}>{name}</option>)]
-                : (data?.tariffs?.nodes ?? []).map(({ name }) => <option key={name} value={name}>{name}</option>)}
-            </select>
-          </label>
-        )}
+        {kind?.value === 'group' && <Pick of={nouns.group} label="Group" isRequired first={[{ key: 'none', text: 'no group' }]} {...written} />}
+        {kind?.value === 'tariff' && <Pick of={nouns.tariff} label="Tariff" isRequired {...written} />}
         <label>When some fail
           <select value={policy} onChange={(event) => anew(() => setPolicy(event.target.value as Policy))}>
             {Object.entries(policies).map(([key, name]) => <option key={key} value={key}>{name}</option>)}

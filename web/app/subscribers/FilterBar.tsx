@@ -1,42 +1,20 @@
-import { type FormEvent, useId, useMemo, useState } from 'react';
-import { graphql } from '../graph/graphql';
-import { useAsk } from '../graph/use';
+import { type FormEvent, Suspense, useId, useState } from 'react';
+import { type nouns, useGroupNames } from '../picker/choices';
 import { Close } from '../shell/icons';
+import { part } from '../shell/part';
 import { go, toSubscribers } from '../shell/route';
-import { useMay } from '../shell/viewer';
 import { Popover } from '../ui/Popover';
 import { type Field, fieldOf, fields, type Kind, operatorsOf } from './fields';
 import { type Condition, conditionsOf, faultOf, states, withConditions, wordsOf } from './filters';
 import { changed } from '../shell/route';
 
-const known = graphql('query Known { groups(first: 100) { nodes { groupId name } pageInfo { hasNextPage } } tags(first: 100) { nodes { name } } operators(first: 100) { nodes { name code } } tariffs(first: 100) { nodes { name } } }');
-
-/** What fields can be compared with, as far as the page knows it. */
-export interface Values {
-  groups: ReadonlyMap<string, string>;
-  /** There are groups beside those. */
-  moreGroups: boolean;
-  of: Record<string, string[]>;
-}
-
-export function useValues(): Values {
-  const { data } = useAsk(useMay('VIEW_SUBSCRIBER') ? known : null);
-  return useMemo(() => ({
-    groups: new Map(data?.groups?.nodes.map(({ groupId, name }) => [String(groupId), name])),
-    moreGroups: data?.groups?.pageInfo.hasNextPage ?? false,
-    of: {
-      tags: data?.tags?.nodes.map(({ name }) => name) ?? [],
-      operatorName: data?.operators?.nodes.map(({ name }) => name) ?? [],
-      operatorCode: data?.operators?.nodes.map(({ code }) => code) ?? [],
-      tariffName: data?.tariffs?.nodes.map(({ name }) => name) ?? [],
-    },
-  }), [data]);
-}
+// Its list of what fits is loaded with the first field that has one.
+const ValueField = part(() => import('./ValueField'));
 
 /** The state and the conditions of the list, each to be changed and taken away. All of it stands in the address. */
 export function FilterBar({ params }: { params: URLSearchParams }) {
-  const values = useValues();
   const conditions = conditionsOf(params);
+  const groups = useGroupNames(conditions.filter(({ field }) => field === 'groupId').map(({ value }) => value));
   const state = params.get('state') ?? '';
   const set = (next: Condition[]) => go(toSubscribers(withConditions(params, next)));
   const put = (i: number, condition: Condition) => set(i < conditions.length ? conditions.map((one, j) => (i === j ? condition : one)) : [...conditions, condition]);
@@ -49,12 +27,12 @@ export function FilterBar({ params }: { params: URLSearchParams }) {
         ))}
       </nav>
       {conditions.map((condition, i) => {
-        const words = wordsOf(condition, values.groups);
+        const words = wordsOf(condition, groups);
         return (
           <span key={`${i}${words}`} className="chip">
             {condition.field === 'search' ? words : (
               <Popover button={words} label="Change the filter" className="bare">
-                {(close) => <ConditionForm of={condition} values={values} done={(next) => { close(); put(i, next); }} />}
+                {(close) => <ConditionForm of={condition} done={(next) => { close(); put(i, next); }} />}
               </Popover>
             )}
             <button type="button" aria-label={`Remove the filter ${words}`} onClick={() => set(conditions.filter((_, j) => i !== j))}><Close /></button>
@@ -62,7 +40,7 @@ export function FilterBar({ params }: { params: URLSearchParams }) {
         );
       })}
       <Popover button="Add a filter" label="Add a filter" className="add">
-        {(close) => <ConditionForm values={values} done={(next) => { close(); put(conditions.length, next); }} />}
+        {(close) => <ConditionForm done={(next) => { close(); put(conditions.length, next); }} />}
       </Popover>
       {conditions.length > 1 && <a href={toSubscribers(withConditions(params, []))}>Remove all</a>}
     </div>
@@ -71,12 +49,14 @@ export function FilterBar({ params }: { params: URLSearchParams }) {
 
 interface FormProps {
   of?: Condition;
-  values: Values;
   done: (condition: Condition) => void;
 }
 
+/** The fields whose values are picked from what there is. */
+const pickedOf: Record<string, keyof typeof nouns> = { groupId: 'group', tags: 'tag', operatorName: 'operatorName', operatorCode: 'operatorCode', tariffName: 'tariff' };
+
 /** A field, how it is compared, and with what. */
-function ConditionForm({ of, values, done }: FormProps) {
+function ConditionForm({ of, done }: FormProps) {
   const [key, setKey] = useState(of?.field ?? 'nickname');
   const field = fieldOf(key)!;
   const operators = operatorsOf(field);
@@ -102,34 +82,40 @@ function ConditionForm({ of, values, done }: FormProps) {
           {operators.map(({ key, name }) => <option key={key} value={key}>{name}</option>)}
         </select>
       </label>
-      {!operator.bare && <Value field={field} value={value} change={setValue} values={values} fault={tried ? fault : null} />}
+      {!operator.bare && <Value field={field} isList={operator.key === 'in'} value={value} change={setValue} fault={tried ? fault : null} />}
       <p className="actions"><button type="submit" className="primary">Apply</button></p>
     </form>
   );
 }
 
-const placeholders: Partial<Record<Kind, string>> = { bytes: 'such as 500 MB', group: 'The number of a group' };
+const placeholders: Partial<Record<Kind, string>> = { bytes: 'such as 500 MB' };
 
-function Value({ field, value, change, values, fault }: { field: Field; value: string; change: (value: string) => void; values: Values; fault: string | null }) {
+interface ValueProps {
+  field: Field;
+  /** Several values may be written, with commas between them. */
+  isList: boolean;
+  value: string;
+  change: (value: string) => void;
+  fault: string | null;
+}
+
+function Value({ field, isList, value, change, fault }: ValueProps) {
   const id = useId();
-  const choices = field.choices ?? (field.kind === 'group' && !values.moreGroups ? [...values.groups] : null);
-  const missing = value !== '' && !choices?.some(([key]) => key === value);
+  const noun = isList ? undefined : pickedOf[field.key];
+  if (noun) return <Suspense fallback={<label>Value<input disabled /></label>}><ValueField noun={noun} value={value} change={change} fault={fault} /></Suspense>;
+  const missing = value !== '' && !field.choices?.some(([key]) => key === value);
   const common = { value, 'aria-invalid': fault !== null, 'aria-describedby': fault ? `${id}-fault` : undefined };
   return (
     <label>Value
-      {choices ? (
+      {field.choices ? (
         <select {...common} onChange={(event) => change(event.target.value)}>
           <option value="" disabled>Choose …</option>
-          {choices.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+          {field.choices.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
           {missing && <option value={value}>{value}</option>}
         </select>
       ) : (
-        <input {...common} type={field.kind === 'date' ? 'date' : 'text'} placeholder={placeholders[field.kind]} list={`${id}-known`} spellCheck={false} autoComplete="off" onChange={(event) => change(event.target.value)} />
+        <input {...common} type={field.kind === 'date' ? 'date' : 'text'} placeholder={placeholders[field.kind]} spellCheck={false} autoComplete="off" onChange={(event) => change(event.target.value)} />
       )}
-      <datalist id={`${id}-known`}>
-        {field.kind === 'group' && [...values.groups].map(([key, name]) => <option key={key} value={key}>{name}</option>)}
-        {values.of[field.key]?.map((one) => <option key={one} value={one} />)}
-      </datalist>
       {fault && <span className="fault" id={`${id}-fault`} role="alert">{fault}</span>}
     </label>
   );

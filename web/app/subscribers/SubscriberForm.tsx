@@ -2,7 +2,9 @@ import { type FormEvent, useState } from 'react';
 import { dateOf, startOfDay } from '../format/time';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
-import { mutate, readNow, useAsk, useDo } from '../graph/use';
+import { mutate, readNow, useDo } from '../graph/use';
+import { nouns } from '../picker/choices';
+import { Pick, Suggested } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { go, toSubscriber } from '../shell/route';
@@ -15,7 +17,6 @@ const now = graphql(`
     subscriber(by: {physicalId: $physicalId}) { kind subscriberId imsi fixedIpAddress operatorCode tariffName contractLength connectionDate expiryDate }
   }
 `);
-const known = graphql('query ForRecords { operators(first: 100) { nodes { code name } } tariffs(first: 100) { nodes { name } } groups(first: 100) { nodes { groupId name } } }');
 
 type New = VariablesOf<typeof create>['input'];
 
@@ -39,7 +40,6 @@ const kinds: Record<Editable['kind'], string> = { CELLULAR: 'Cellular', NON_IP: 
 export function SubscriberForm({ of, close, saved }: { of: Editable | null; close: () => void; saved?: () => void }) {
   const timeZone = useZone();
   const { isRestricted } = useViewer();
-  const { data } = useAsk(known);
   const today = dateOf(Date.now(), timeZone);
   const [values, setValues] = useState(() => ({
     kind: of?.kind ?? 'CELLULAR', physicalId: of?.physicalId ?? '', subscriberId: of?.subscriberId ?? '', imsi: of?.imsi ?? '', fixedIpAddress: of?.fixedIpAddress ?? '', nickname: '', operatorCode: of?.operatorCode ?? '',
@@ -72,6 +72,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
     void save.run();
   };
   const set = (key: keyof typeof values) => ({ value: values[key], onChange: (event: { target: { value: string } }) => setValues({ ...values, [key]: event.target.value }) });
+  const picked = (key: keyof typeof values) => ({ value: values[key], change: (value: string) => setValues((now) => ({ ...now, [key]: value })) });
   return (
     <Dialog title={of === null ? 'New subscriber' : `Record of ${of.physicalId}`} cancel={close}>
       <form className="stacked" onSubmit={submit}>
@@ -82,15 +83,12 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
           {!isRestricted && <label>IMSI<input maxLength={15} {...set('imsi')} /></label>}
           {!isRestricted && <label>Fixed IP address<input maxLength={43} placeholder="none" {...set('fixedIpAddress')} /></label>}
           {of === null && <label>Nickname<input maxLength={256} {...set('nickname')} /></label>}
-          <label>Operator, by its code
-            <input required maxLength={256} list="operators-known" placeholder="23415" {...set('operatorCode')} />
-            <datalist id="operators-known">{(data?.operators?.nodes ?? []).map(({ code, name }) => <option key={code} value={code}>{name}</option>)}</datalist>
-          </label>
-          {(of === null || of.tariffName !== null) && <label>Tariff<select required {...set('tariffName')}><option value="">choose</option>{(data?.tariffs?.nodes ?? []).map(({ name }) => <option key={name} value={name}>{name}</option>)}</select></label>}
+          <Suggested of={nouns.operatorCode} label="Operator, by its code" isRequired maxLength={256} placeholder="23415" {...picked('operatorCode')} />
+          {(of === null || of.tariffName !== null) && <Pick of={nouns.tariff} label="Tariff" isRequired {...picked('tariffName')} />}
           {(of === null || of.contractLength !== null) && <label>Contract in months<input type="number" min={0} required {...set('contractLength')} /></label>}
           {!isRestricted && <label>Begins<input type="date" required {...set('connectionDate')} /></label>}
           <label>Ends<input type="date" required min={values.connectionDate} {...set('expiryDate')} /></label>
-          {of === null && <label>Group<select {...set('groupId')}><option value="">none</option>{(data?.groups?.nodes ?? []).map(({ groupId, name }) => <option key={groupId} value={groupId}>{name}</option>)}</select></label>}
+          {of === null && <Pick of={nouns.group} label="Group" placeholder="none" {...picked('groupId')} />}
         </div>
         {save.problem && <Failure problem={save.problem} />}
         <p className="actions">

@@ -1,18 +1,18 @@
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useState } from 'react';
+import { nouns, useGroupNames } from '../picker/choices';
+import { Pick, Suggested } from '../picker/Picker';
 import { Close } from '../shell/icons';
 import { useMay } from '../shell/viewer';
-import type { Values } from '../subscribers/FilterBar';
 import { Popover } from '../ui/Popover';
 import { changedTo, charts, comparisons, type Definition, intervals, measures, ranks, spans, splits } from './question';
 
 interface Props {
   of: Definition;
-  values: Values;
   change: (next: Definition) => void;
 }
 
 /** What a question is made of, each a choice. */
-export function Controls({ of: d, values, change }: Props) {
+export function Controls({ of: d, change }: Props) {
   const set = (part: Partial<Definition>) => change(changedTo(d, part));
   const maySee = useMay('VIEW_SUBSCRIBER');
   const known = splits.filter(([key]) => key !== 'SUBSCRIBER' || maySee);
@@ -21,7 +21,7 @@ export function Controls({ of: d, values, change }: Props) {
       <Choice name="Show" words={measures} value={d.measure} set={(measure) => set({ measure })} />
       <div className="control">
         <span>Of</span>
-        <Subject of={d} values={values} set={set} />
+        <Subject of={d} set={set} />
       </div>
       <Choice name="Split by" words={known} value={d.split ?? null} none="nothing" set={(split) => set({ split })} />
       {!ranks(d) && d.chart !== 'NUMBER' && d.chart !== 'HEAT_MAP' && <Choice name="By" words={intervals} value={d.interval} set={(interval) => set({ interval })} />}
@@ -70,24 +70,24 @@ const company: Whose = { groupId: null, tagName: null, physicalId: null };
 const kinds: [string, string][] = [['groupId', 'Group'], ['tagName', 'Tag'], ['physicalId', 'Subscriber']];
 
 /** Whose usage it is: the company's without a chip. */
-export function Subject({ of: d, values, none = 'all that you see', set }: { of: Whose; values: Values; none?: string; set: (part: Whose) => void }) {
-  const text = d.groupId !== null ? `Group is ${values.groups.get(String(d.groupId)) ?? d.groupId}` : d.tagName !== null ? `Tag is ${d.tagName}` : d.physicalId !== null ? `Subscriber is ${d.physicalId}` : null;
-  if (!useMay('VIEW_SUBSCRIBER')) return <span className="chip">{text ?? none}</span>;
+export function Subject({ of: d, none = 'all that you see', set }: { of: Whose; none?: string; set: (part: Whose) => void }) {
+  const maySee = useMay('VIEW_SUBSCRIBER');
+  const names = useGroupNames([d.groupId]);
+  const text = d.groupId !== null ? `Group is ${names.get(String(d.groupId)) ?? d.groupId}` : d.tagName !== null ? `Tag is ${d.tagName}` : d.physicalId !== null ? `Subscriber is ${d.physicalId}` : null;
+  if (!maySee) return <span className="chip">{text ?? none}</span>;
   return text ? (
     <span className="chip">
-      <Popover button={text} label="Change whose usage it is" className="bare">{(close) => <SubjectForm of={d} values={values} done={(next) => { close(); set(next); }} />}</Popover>
+      <Popover button={text} label="Change whose usage it is" className="bare">{(close) => <SubjectForm of={d} done={(next) => { close(); set(next); }} />}</Popover>
       <button type="button" aria-label={`Remove the filter ${text}`} onClick={() => set(company)}><Close /></button>
     </span>
   ) : (
-    <Popover button={none} label="Choose whose usage it is" className="add">{(close) => <SubjectForm of={d} values={values} done={(next) => { close(); set(next); }} />}</Popover>
+    <Popover button={none} label="Choose whose usage it is" className="add">{(close) => <SubjectForm of={d} done={(next) => { close(); set(next); }} />}</Popover>
   );
 }
 
-function SubjectForm({ of: d, values, done }: { of: Whose; values: Values; done: (part: Whose) => void }) {
-  const id = useId();
+function SubjectForm({ of: d, done }: { of: Whose; done: (part: Whose) => void }) {
   const [kind, setKind] = useState(d.physicalId !== null ? 'physicalId' : d.tagName !== null ? 'tagName' : 'groupId');
   const [value, setValue] = useState(String(d.groupId ?? d.tagName ?? d.physicalId ?? ''));
-  const offersGroups = kind === 'groupId' && !values.moreGroups;
   const isKnown = kind === 'groupId' ? /^[1-9]\d{0,8}$/.test(value.trim()) : value.trim() !== '';
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -100,15 +100,9 @@ function SubjectForm({ of: d, values, done }: { of: Whose; values: Values; done:
           {kinds.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
         </select>
       </label>
-      <label>{kind === 'physicalId' ? 'ICCID, device EUI or IMEI' : 'Which'}
-        {offersGroups ? (
-          <select value={value} onChange={(event) => setValue(event.target.value)}>
-            <option value="" disabled>Choose …</option>
-            {[...values.groups].map(([key, name]) => <option key={key} value={key}>{name}</option>)}
-          </select>
-        ) : <input value={value} list={`${id}-known`} spellCheck={false} autoComplete="off" onChange={(event) => setValue(event.target.value)} />}
-        <datalist id={`${id}-known`}>{(kind === 'tagName' ? (values.of.tags ?? []) : []).map((one) => <option key={one} value={one} />)}</datalist>
-      </label>
+      {kind === 'groupId' && <Pick of={nouns.group} label="Which" value={value} change={setValue} />}
+      {kind === 'tagName' && <Suggested of={nouns.tag} label="Which" value={value} change={setValue} />}
+      {kind === 'physicalId' && <label>ICCID, device EUI or IMEI<input value={value} spellCheck={false} autoComplete="off" onChange={(event) => setValue(event.target.value)} /></label>}
       <p className="hint">Usage has totals of the company, a group, a tag and a subscriber. For an operator or a tariff, split by it.</p>
       <p className="actions"><button type="submit" className="primary" disabled={!isKnown}>Apply</button></p>
     </form>

@@ -7,6 +7,7 @@ import { Dialog } from '../shell/Dialog';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { offerUndo, useUndo } from '../shell/undo';
+import { useGroupNames } from '../picker/choices';
 import { useViewer } from '../shell/viewer';
 import { create, edit, type Kept, type list, one, remove } from './kept';
 import { type Definition, inWords, paramsOf } from './question';
@@ -17,10 +18,11 @@ type Listed = NonNullable<NonNullable<ResultOf<typeof list>['company']>['questio
 const hides = (questionId: string) => `question/${questionId}`;
 
 /** The questions that are kept, by folder, and the ready ones. */
-export function Questions({ of, groups, current }: { of: Listed | undefined; groups: ReadonlyMap<string, string>; current: string | null }) {
+export function Questions({ of, current }: { of: Listed | undefined; current: string | null }) {
   const { hidden } = useUndo();
   const shown = of?.nodes.filter(({ questionId }) => !hidden.has(hides(questionId))) ?? [];
   const folders = [...new Set(shown.map(({ folder }) => folder ?? ''))].sort();
+  const groups = useGroupNames(shown.map(({ definition }) => definition.groupId));
   return (
     <Panel id="questions" title="Questions">
       {of && shown.length === 0 && <Empty>You keep no question yet. Ask one above and save it, or open a ready one.</Empty>}

@@ -8,7 +8,7 @@ import { useAsk, useDo } from '../graph/use';
 import { Empty, Failure, Panel, Waiting } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay, useViewer } from '../shell/viewer';
-import { useValues } from '../subscribers/FilterBar';
+import { useGroupNames } from '../picker/choices';
 import { History } from '../ui/History';
 import { Printed } from '../ui/Printed';
 import { Controls } from './Controls';
@@ -69,12 +69,12 @@ const narrow = '(max-width: 640px)';
 function Builder({ definition: d, kept }: { definition: Definition; kept: Kept | null }) {
   const { company } = useViewer();
   const { timeZone } = company;
-  const values = useValues();
+  const groups = useGroupNames([d.groupId]);
   const maySee = useMay('VIEW_SUBSCRIBER');
   const questions = useAsk(list);
   const [open, setOpen] = useState(() => !matchMedia(narrow).matches);
   const [saving, setSaving] = useState<'save' | 'new' | 'dashboard' | 'send' | null>(null);
-  const words = inWords(d, values.groups.get(String(d.groupId)));
+  const words = inWords(d, groups.get(String(d.groupId)));
   const { fault, span, operation, asked, result } = useAnswer(d);
   const isDrawn = !ranks(d) && ['LINE', 'STACKED', 'BARS'].includes(d.chart);
   const { happened, isCut } = useHappened(span && isDrawn ? span : null);
@@ -106,7 +106,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
       </div>
       <details className="question" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Change the question</summary>
-        <Controls of={d} values={values} change={change} />
+        <Controls of={d} change={change} />
       </details>
       <Printed about={span ? `${momentInZone(span.from, timeZone)} to ${momentInZone(span.to, timeZone)}` : undefined} />
       <Panel id="answer" title="Answer" aside={(
@@ -127,7 +127,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
         {result && isDrawn && <Happened of={happened} isCut={isCut} timeZone={timeZone} />}
       </Panel>
       {questions.problem && <Failure problem={questions.problem} retry={questions.reload} />}
-      <Questions of={all} groups={values.groups} current={kept?.questionId ?? null} />
+      <Questions of={all} current={kept?.questionId ?? null} />
       <Reports />
       {saving === 'dashboard' && <AddToDashboard question={kept && !isChanged ? kept : null} definition={d} close={() => setSaving(null)} />}
       {saving === 'send' && <SendForm kept={kept} definition={d} words={words} close={() => setSaving(null)} />}

@@ -4,6 +4,8 @@ import { count } from '../format/units';
 import { graphql, type ResultOf, type VariablesOf } from '../graph/graphql';
 import { useList } from '../graph/list';
 import { mutate, useAsk, useDo } from '../graph/use';
+import { nouns } from '../picker/choices';
+import { Pick } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { useMay, useViewer, useZone } from '../shell/viewer';
@@ -26,7 +28,7 @@ const create = graphql('mutation CreateKey($input: CreateAccessKeyInput!) { crea
 const rotate = graphql('mutation RotateKey($input: RotateAccessKeyInput!) { rotateAccessKey(input: $input) { secret accessKey { accessKeyId } old { accessKeyId expiresAt } } }');
 const rename = graphql('mutation RenameKey($input: EditAccessKeyInput!) { editAccessKey(input: $input) { accessKey { accessKeyId } } }');
 const revoke = graphql('mutation RevokeKey($input: RevokeAccessKeyInput!) { revokeAccessKey(input: $input) { accessKey { accessKeyId } } }');
-const users = graphql('query UsersForKeys { users(first: 100) { nodes { email permissions isDisabled } } }');
+const chosen = graphql('query UserOfKey($email: String!) { users(first: 1, filter: { email: { eq: $email } }) { nodes { permissions } } }');
 
 type Row = NonNullable<ResultOf<typeof query>['accessKeys']>['nodes'][number];
 type Scopes = Extract<VariablesOf<typeof create>['input']['scope'], { permissions: unknown }>['permissions'];
@@ -99,15 +101,15 @@ function State({ of: { revokedAt, expiresAt } }: { of: Row }) {
 function NewKey({ close, done }: { close: () => void; done: (key: Made) => void }) {
   const { email, permissions } = useViewer();
   const maySee = useMay('VIEW_A_USERS_DETAILS');
-  const { data } = useAsk(maySee ? users : null);
   const [user, setUser] = useState(email);
+  const { data } = useAsk(maySee && user !== '' ? chosen : null, { email: user });
   const [days, setDays] = useState('365');
   const [name, setName] = useState('');
   const [purpose, setPurpose] = useState('');
   const [limited, setLimited] = useState(false);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  const known = data?.users?.nodes.find((one) => one.email === user);
-  const possible = (known?.permissions ?? permissions).filter((one) => permissions.includes(one));
+  const ofUser = user === email ? permissions : (data?.users?.nodes[0]?.permissions ?? []);
+  const possible = ofUser.filter((one) => permissions.includes(one));
   const scopes = possible.filter((one) => !left.has(one)) as Scopes;
   const save = useDo(async () => {
     const { createAccessKey } = await mutate(create, { input: { userEmail: user, scope: { permissions: scopes }, lifetimeDays: Number(days), name: name.trim(), purpose: purpose.trim(), isDocumentsOnly: limited } });
@@ -127,11 +129,7 @@ function NewKey({ close, done }: { close: () => void; done: (key: Made) => void 
     <Dialog title="New access key" cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <Label name={name} purpose={purpose} limited={limited} setName={setName} setPurpose={setPurpose} setLimited={setLimited} />
-        <label>User
-          <select value={user} onChange={(event) => { setUser(event.target.value); setLeft(new Set()); }}>
-            {(data?.users?.nodes ?? [{ email, isDisabled: false }]).filter(({ isDisabled }) => !isDisabled).map(({ email }) => <option key={email} value={email}>{email}</option>)}
-          </select>
-        </label>
+        {maySee ? <Pick of={nouns.user} label="User" isRequired value={user} change={(next) => { setUser(next); setLeft(new Set()); }} /> : <p className="hint">It acts as {email}.</p>}
         <label>Days until it ends
           <input type="number" min={1} max={3650} required value={days} onChange={(event) => setDays(event.target.value)} />
         </label>

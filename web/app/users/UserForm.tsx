@@ -1,7 +1,9 @@
 import { type FormEvent, useState } from 'react';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
-import { mutate, readNow, useAsk, useDo } from '../graph/use';
+import { mutate, readNow, useDo } from '../graph/use';
+import { nouns } from '../picker/choices';
+import { PickSome } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { useMay, useViewer } from '../shell/viewer';
@@ -17,7 +19,6 @@ const now = graphql(`
     }
   }
 `);
-const known = graphql('query GroupsOfUsers { groups(first: 100) { nodes { groupId name } pageInfo { hasNextPage } } }');
 
 type Permissions = VariablesOf<typeof create>['input']['permissions'];
 
@@ -37,23 +38,21 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
   // What is not shown here would be lost by saving.
   const hasMore = of?.groups?.pageInfo.hasNextPage ?? false;
   const mayChoose = (maySeeGroups || of === null) && !hasMore;
-  const { data } = useAsk(maySeeGroups ? known : null);
   const [email, setEmail] = useState('');
   const [permissions, setPermissions] = useState<ReadonlySet<string>>(new Set(of?.permissions));
-  const [groups, setGroups] = useState<ReadonlySet<number>>(new Set(attached.map(({ groupId }) => groupId)));
+  const [groups, setGroups] = useState<ReadonlySet<string>>(new Set(attached.map(({ groupId }) => String(groupId))));
   // The form has no default for what a new user sees.
   const [all, setAll] = useState<boolean | null>(of === null ? null : of.groups?.nodes.length === 0);
   const [asking, setAsking] = useState(true);
   const [isStored, setStored] = useState(false);
   const [made, setMade] = useState<Invitation | null>(null);
   const [disabled, setDisabled] = useState(of?.isDisabled ?? false);
-  const offered = [...attached, ...(data?.groups?.nodes ?? []).filter(({ groupId }) => !attached.some((one) => one.groupId === groupId))];
   const unsaid = mayChoose && !all && (all === null || groups.size === 0);
   const address = email.trim().toLowerCase();
   const check = useMadeFrom(of, async () => (await readNow(now, { email: of!.email, groups: maySeeGroups })).users?.nodes[0]);
   const save = useDo(async () => {
     await check();
-    const scope = all ? { all: true } : { groupIds: [...groups] };
+    const scope = all ? { all: true } : { groupIds: [...groups].map(Number) };
     const rest = { permissions: [...permissions] as Permissions, isDisabled: disabled };
     if (of === null) {
       // An invitation that failed is tried again without a second account.
@@ -94,10 +93,7 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
             <legend>What the user sees</legend>
             <label className="inline"><input type="radio" name="sees" checked={all === true} disabled={isStored} onChange={() => setAll(true)} /> The whole company</label>
             <label className="inline"><input type="radio" name="sees" checked={all === false} disabled={isStored} onChange={() => setAll(false)} /> These groups</label>
-            {all === false && offered.map(({ groupId, name }) => (
-              <label key={groupId} className="inline"><input type="checkbox" checked={groups.has(groupId)} onChange={(event) => setGroups(turned(groups, groupId, event.target.checked))} /> {name}</label>
-            ))}
-            {all === false && data?.groups?.pageInfo.hasNextPage && <p className="hint">The first 100 groups are offered here.</p>}
+            {all === false && maySeeGroups && <PickSome of={nouns.group} label="Groups" chosen={groups} change={setGroups} gone={(key) => `Group ${key}`} />}
             {unsaid && <p className="hint" role="status">Choose the whole company, or at least one group.</p>}
           </fieldset>
         )}
