@@ -3,10 +3,11 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 GOLANGCI_LINT := bin/golangci-lint-v2.15.0
+VALE := bin/vale-v3.7.1
 GOVULNCHECK := bin/govulncheck-v1.8.0
 CYCLONEDX := bin/cyclonedx-gomod-v1.9.0
 
-.PHONY: help postgres build release run test nightly citus faults fuzz race lint vuln generate client client-typescript check-generated e2e bench soak web check-web ci
+.PHONY: help postgres build release run test nightly citus faults fuzz race lint prose vuln generate client client-typescript check-generated e2e bench soak web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -63,7 +64,7 @@ fuzz: ## Run every fuzz target for a minute (FUZZTIME), for a nightly job; keep 
 race: postgres ## Run the tests of make test, but those of the built server and of isolation, with fewer random cases, under the race detector.
 	$(SHARED) go test -race -short -count=1 -timeout 30m $(RACED)
 
-lint: $(GOLANGCI_LINT) ## Run the linters.
+lint: $(GOLANGCI_LINT) prose ## Run the linters, and make prose.
 	go vet ./...
 	$(GOLANGCI_LINT) run ./...
 	cd clients/go && $(CURDIR)/$(GOLANGCI_LINT) run ./...
@@ -72,6 +73,13 @@ $(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	mv bin/golangci-lint $@
 
+prose: $(VALE) ## Read the documents by the rules of styles/simgraph.
+	$(VALE) --output=line README.md CONTRIBUTING.md CHANGELOG.md docs deploy
+
+$(VALE):
+	GOBIN=$(CURDIR)/bin go install github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
+	mv bin/vale $@
+
 vuln: $(GOVULNCHECK) ## Fail when the code can reach a known vulnerability; needs the network.
 	@GOVULNCHECK=$(GOVULNCHECK) bash scripts/vuln.sh
 
@@ -79,13 +87,13 @@ $(GOVULNCHECK):
 	GOBIN=$(CURDIR)/bin go install golang.org/x/vuln/cmd/govulncheck@v1.8.0
 	mv bin/govulncheck $@
 
-generate: ## Write graph/generated anew from graph/schema.
+generate: ## Write graph/generated again from graph/schema.
 	go run ./graph/plan/generator
 
-client: ## Write the Go client anew from docs/schema.graphql and clients/go/operations.graphql.
+client: ## Write the Go client again from docs/schema.graphql and clients/go/operations.graphql.
 	cd clients/go && go tool genqlient genqlient.yaml
 
-client-typescript: ## Write the TypeScript client anew from docs/schema.graphql and the operations of both clients, and build it; Node is needed.
+client-typescript: ## Write the TypeScript client again from docs/schema.graphql and the operations of both clients, and build it; Node is needed.
 	cd clients/typescript && npm ci --no-audit --no-fund --ignore-scripts --silent && npm run --silent generate && npm run --silent build
 
 check-generated: client ## Fail when graph/generated, what is derived in graph/schema, or the Go client is stale.
@@ -93,7 +101,7 @@ check-generated: client ## Fail when graph/generated, what is derived in graph/s
 	git diff --exit-code -- graph clients
 	@test -z "$$(git status --porcelain -- graph clients)" || { git status --short -- graph clients; exit 1; }
 
-web: ## Build the page for people anew into web/dist; Node is needed.
+web: ## Build the page for people again, into web/dist; Node is needed.
 	cd web && npm ci --no-audit --no-fund --ignore-scripts --silent && npm run --silent check && npm run --silent build
 	go run ./web/pack
 

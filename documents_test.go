@@ -73,6 +73,35 @@ func TestTheGlossaryKnowsEveryObject(t *testing.T) {
 	}
 }
 
+// spelledOut is a term that is written in capitals, such as eUICC.
+var spelledOut = regexp.MustCompile(`\w*[A-Z]{2,}\w*`)
+
+// make prose holds the documents to the spelling of the glossary: the vocabulary has the terms
+// that are explained there and have capitals.
+func TestTheManualIsSpelledLikeTheGlossary(t *testing.T) {
+	t.Parallel()
+	const vocabulary = "styles/config/vocabularies/simgraph/accept.txt"
+	terms := map[string]bool{}
+	for line := range strings.Lines(manual(t, "docs/glossary.md")) {
+		if row, is := strings.CutPrefix(line, "| "); is {
+			entry, _, _ := strings.Cut(row, " | ")
+			for _, term := range spelledOut.FindAllString(inCode.ReplaceAllString(entry, ""), -1) {
+				terms[term] = true
+			}
+		}
+	}
+	if len(terms) < 5 {
+		t.Fatalf("the glossary has few terms: %v", terms)
+	}
+	want := strings.Join(slices.Sorted(maps.Keys(terms)), "\n") + "\n"
+	if *update {
+		rewrite(t, vocabulary, want)
+	}
+	if got := manual(t, vocabulary); got != want {
+		t.Errorf("%s is not what the glossary has: run go test -run TheManual -update .", vocabulary)
+	}
+}
+
 // manual is the text of a document.
 func manual(t *testing.T, name string) string {
 	t.Helper()

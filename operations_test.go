@@ -24,7 +24,7 @@ import (
 	"simgraph/internal/fatal"
 )
 
-var update = flag.Bool("update", false, "write the tables of the documentation anew")
+var update = flag.Bool("update", false, "write the tables of the documentation again")
 
 // flagTable is every flag of serve as a table, one for each group.
 func flagTable(t *testing.T) string {

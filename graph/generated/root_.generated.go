@@ -12756,7 +12756,7 @@ extend type Query {
     before: String
     "Only those that fit."
     filter: FeedElementFilter
-    "In this order, by source and nas when missing; they break ties."
+    "In this order, by source and NAS when missing; they break ties."
     orderBy: [FeedElementOrder!]
   ): FeedElementConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Why requests of network elements could not be used, the newest first. They were answered, so that their senders go on; but for the newest 20 of unknown addresses and with a wrong secret, which are refused. Unknown addresses are listed where there is one company. For users of the whole company."

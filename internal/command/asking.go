@@ -115,7 +115,7 @@ func (CompanyCreate) Deletes() []Deletion {
 
 // Deletes implements Deleting.
 func (CompanyEdit) Deletes() []Deletion {
-	return []Deletion{{"the name and settings that are given, and the totals of billing periods, which are derived anew", AsksNothing, "set the former ones: the audit log has them"}}
+	return []Deletion{{"the name and settings that are given, and the totals of billing periods, which are derived again", AsksNothing, "set the former ones: the audit log has them"}}
 }
 
 // Deletes implements Deleting.

@@ -63,7 +63,7 @@ func NewMetrics(version string) *Metrics {
 		names:          names{known: map[string]bool{}},
 		requests:       counters("requests_total", "HTTP requests that were answered.", "door", "operation", "status"),
 		requestSeconds: histograms("request_duration_seconds", "Time to answer an HTTP request, streams left out.", secondsBuckets, "door", "operation"),
-		inFlight:       gauges("requests_in_flight", "HTTP requests that are being answered; streams count while they are open.", "door"),
+		inFlight:       gauges("requests_in_flight", "HTTP requests without an answer yet; streams count while they are open.", "door"),
 		operations:     counters("operations_total", "Operations of the graph by their outcome: ok, or the code of the first error.", "door", "operation", "kind", "outcome"),
 		operationTime:  histograms("operation_duration_seconds", "Time to execute an operation, subscriptions left out.", secondsBuckets, "door", "operation"),
 		cost:           histograms("operation_cost", "Cost of operations.", costBuckets, "door"),
