@@ -73,7 +73,7 @@ func losesRows(t *testing.T, pool *sqlx.DB) map[string]bool {
 }
 
 // growthFaults returns what is wrong with the lines of the table. A total that is kept
-// may lose rows where it is derived anew.
+// may lose rows where it is derived again.
 func growthFaults(document string, tables []string, lose map[string]bool) (faults []string) {
 	said := map[string]int{}
 	_, section, _ := strings.Cut(document, "\n### What grows\n")
@@ -86,7 +86,7 @@ func growthFaults(document string, tables []string, lose map[string]bool) (fault
 				faults = append(faults, name[1]+" is no table")
 			case line[2] == "removed" && !lose[name[1]]:
 				faults = append(faults, "nothing removes rows of "+name[1])
-			case line[2] == "kept" && lose[name[1]] && !strings.Contains(line[3], "derived anew"):
+			case line[2] == "kept" && lose[name[1]] && !strings.Contains(line[3], "derived again"):
 				faults = append(faults, name[1]+" is said to be kept, but loses rows")
 			case line[2] != "removed" && line[2] != "kept":
 				faults = append(faults, name[1]+" is neither kept nor removed")
@@ -106,7 +106,7 @@ func TestTheRulesOfGrowthFindPlantedFaults(t *testing.T) {
 	const head = "\n### What grows\n\n| tables | a row for each | how it is bounded |\n|---|---|---|\n"
 	lose := map[string]bool{"mails": true, "ip_days": true}
 	for lines, want := range map[string]string{
-		"| `mails` | mail | removed after a while |\n| `ip_days` | day | kept: derived anew |\n| `users` | user | kept |\n": "",
+		"| `mails` | mail | removed after a while |\n| `ip_days` | day | kept: derived again |\n| `users` | user | kept |\n": "",
 		"| `mails`, `ip_days` | mail | removed |\n":                                                  "users does not stand in the table once",
 		"| `mails`, `ip_days` | mail | removed |\n| `users` | user | removed |\n":                    "nothing removes rows of users",
 		"| `mails` | mail | kept |\n| `users` | user | kept |\n| `ip_days` | day | removed |\n":      "mails is said to be kept, but loses rows",
