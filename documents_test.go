@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/vektah/gqlparser/v2"
 
 	"simgraph/graph/generated"
@@ -318,4 +319,72 @@ func rewrite(t *testing.T, name, text string) {
 	t.Helper()
 	fatal.If(t, os.WriteFile(name+".new", []byte(text), 0o644))
 	fatal.If(t, os.Rename(name+".new", name))
+}
+
+var (
+	namesPicture = regexp.MustCompile(`!\[([^\]]+)\]\((pictures/[^)]+)\)`)
+	// nameDrawn is how a picture marks what is to be found elsewhere.
+	nameDrawn  = regexp.MustCompile(`<tspan class="name"[^>]*>([^<]+)</tspan>`)
+	tableGrows = regexp.MustCompile("(?m)^\\| ((?:`\\w+`(?:, )?)+) \\|")
+)
+
+// A picture has a title and a description for those who cannot see it, and each table,
+// metric, command, flag and field that it names exists.
+func TestPicturesAreDescribedAndNameWhatExists(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	_, grows, _ := strings.Cut(manual(t, "docs/operations.md"), "\n### What grows\n") // a test holds it to the catalogue
+	for _, row := range tableGrows.FindAllStringSubmatch(grows, -1) {
+		for _, table := range inCode.FindAllStringSubmatch(row[1], -1) {
+			known[table[1]] = true
+		}
+	}
+	for name := range declaredFamilies(t) {
+		known[name] = true
+	}
+	for _, of := range generated.NewExecutableSchema(generated.Config{}).Schema().Types {
+		for _, field := range of.Fields {
+			known[of.Name+"."+field.Name] = true
+		}
+	}
+	addCommands(known, "simgraph", newModel(t).Model.Node)
+	shown := map[string]bool{}
+	for _, name := range documents(t, "docs/*.md") {
+		for _, match := range namesPicture.FindAllStringSubmatch(manual(t, name), -1) {
+			file := filepath.Join("docs", match[2])
+			shown[file] = true
+			svg := manual(t, file)
+			if !regexp.MustCompile(`<title id="[^"]+">` + regexp.QuoteMeta(match[1]) + `</title>\n<desc id="[^"]+">[^<]{80,}</desc>`).MatchString(svg) {
+				t.Errorf("%s shows %s, which is not described, or by another title", name, file)
+			}
+			names := nameDrawn.FindAllStringSubmatch(svg, -1)
+			if len(names) == 0 {
+				t.Errorf("%s names nothing", file)
+			}
+			for _, of := range names {
+				if !known[of[1]] {
+					t.Errorf("%s names %s, which is no table, metric, command, flag or field", file, of[1])
+				}
+			}
+		}
+	}
+	for _, match := range regexp.MustCompile(`\((docs/screenshots/[^)]+)\)`).FindAllStringSubmatch(manual(t, "README.md"), -1) {
+		shown[match[1]] = true
+	}
+	for _, file := range documents(t, "docs/pictures/*", "docs/screenshots/*") {
+		if !shown[file] {
+			t.Errorf("no document shows %s", file)
+		}
+	}
+}
+
+// addCommands adds the commands below a node, and their flags.
+func addCommands(known map[string]bool, path string, node *kong.Node) {
+	known[path] = true
+	for _, flag := range node.Flags {
+		known["--"+flag.Name] = true
+	}
+	for _, child := range node.Children {
+		addCommands(known, path+" "+child.Name, child)
+	}
 }

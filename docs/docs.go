@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-// Files are the documents, by their names from here.
+// Files are the documents and their pictures, by their names from here.
 //
-//go:embed *.md decisions/*.md
+//go:embed *.md decisions/*.md pictures/*.svg
 var Files embed.FS

@@ -4,6 +4,7 @@ package handbook
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -87,7 +88,7 @@ func Read(documents fs.FS) (*Handbook, error) {
 		if name == Front {
 			contents = readContents(root, source)
 		}
-		page, err := newPage(name, root, source)
+		page, err := newPage(name, root, source, documents)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -114,7 +115,7 @@ var markdown = goldmark.New(
 // emptyHeader is a column without a name, which is no header for those who cannot see.
 var emptyHeader = regexp.MustCompile(`<th( [^>]*)?></th>`)
 
-func newPage(name string, root ast.Node, source []byte) (*Page, error) {
+func newPage(name string, root ast.Node, source []byte, documents fs.FS) (*Page, error) {
 	page := &Page{Name: name}
 	page.read(root, source)
 	relink(name, root)
@@ -122,11 +123,31 @@ func newPage(name string, root ast.Node, source []byte) (*Page, error) {
 	if err := markdown.Renderer().Render(&html, source, root); err != nil {
 		return nil, err
 	}
+	drawn, err := draw(path.Dir(name), html.String(), documents)
+	if err != nil {
+		return nil, err
+	}
 	// Wide tables scroll, also by the keyboard.
 	page.HTML = strings.NewReplacer(
 		"<table>", `<div class="wide" role="group" tabindex="0" aria-label="Table"><table>`, "</table>", "</table></div>",
-	).Replace(emptyHeader.ReplaceAllString(html.String(), "<td$1></td>"))
+	).Replace(emptyHeader.ReplaceAllString(drawn, "<td$1></td>"))
 	return page, nil
+}
+
+// picture is a paragraph that is a picture.
+var picture = regexp.MustCompile(`<p><img src="([^"]+\.svg)" alt="([^"]*)"></p>`)
+
+// draw puts the pictures of a document into its text: only there do they follow the theme
+// that the reader chose. Wide ones scroll, as tables do.
+func draw(folder, html string, documents fs.FS) (string, error) {
+	var failed error
+	drawn := picture.ReplaceAllStringFunc(html, func(image string) string {
+		of := picture.FindStringSubmatch(image)
+		svg, err := fs.ReadFile(documents, path.Join(folder, of[1]))
+		failed = errors.Join(failed, err)
+		return `<div class="wide picture" role="group" tabindex="0" aria-label="` + of[2] + `">` + string(svg) + "</div>"
+	})
+	return drawn, failed
 }
 
 // read finds the title and the sections.

@@ -110,13 +110,21 @@ func TestEveryDocumentIsReached(t *testing.T) {
 	}
 }
 
+func TestAPictureThatIsMissingIsAnError(t *testing.T) {
+	t.Parallel()
+	if _, err := handbook.Read(fstest.MapFS{"handbook.md": {Data: []byte("# Handbook\n\n![Gone](gone.svg)\n")}}); err == nil || !strings.Contains(err.Error(), "gone.svg") {
+		t.Errorf("a document without its picture: %v", err)
+	}
+}
+
 func TestAPageHasAnchorsAndMarksAndNothingOfTheReader(t *testing.T) {
 	t.Parallel()
 	book, err := handbook.Read(fstest.MapFS{
 		"handbook.md": {Data: []byte("# Handbook\n\n## Run\n\n- [Keys](keys.md#ends)\n")},
 		"keys.md": {Data: []byte("# Keys & tokens\n\nSee [the unit](../deploy/unit.service) and [this](deep/one.md).\n\n## Ends\n\n" +
 			"| a | b |\n|--|--|\n| `1` | <script>2</script> |\n\n```sh run.sh\necho '<b>'\n```\n")},
-		"deep/one.md": {Data: []byte("# One\n\n[Up](../keys.md#ends)\n")},
+		"deep/one.md": {Data: []byte("# One\n\n[Up](../keys.md#ends)\n\n![A line](../line.svg)\n")},
+		"line.svg":    {Data: []byte("<svg><path d=\"M0 0H9\"/></svg>")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,6 +137,9 @@ func TestAPageHasAnchorsAndMarksAndNothingOfTheReader(t *testing.T) {
 		if !strings.Contains(keys.HTML, want) {
 			t.Errorf("%s is not in %s", want, keys.HTML)
 		}
+	}
+	if drawn := book.Pages["deep/one"].HTML; !strings.Contains(drawn, `aria-label="A line"><svg>`) {
+		t.Errorf("the picture is not in %s", drawn)
 	}
 	if strings.Contains(keys.HTML, "<script") {
 		t.Error("a document runs a script")
