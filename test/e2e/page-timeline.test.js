@@ -33,6 +33,15 @@ inTab('one time line has changes with who made them, alerts and sessions, the ne
   await line.getByText(/^Alert/).first().waitFor({ state: 'detached' });
   assert.ok((await entries.allTextContents()).every((text) => text.startsWith('Session')));
   assert.equal(await clicks(), 1);
+  await entries.first().getByRole('link').click();
+  await tab.waitForURL(/[?&]from=.*&to=/);
+  await tab.getByRole('region', { name: 'Sessions' }).getByText(/pgw-berlin/).waitFor();
+  await enter(tab, `#/subscribers/${physicalId}`);
+  await tab.getByRole('group', { name: 'What the time line shows' }).getByRole('button', { name: 'Changes' }).click();
+  await entries.filter({ hasText: 'Van of the time line' }).first().getByRole('link', { name: 'subscriber.edit' }).click();
+  await tab.getByText('Entries: 1', { exact: true }).waitFor();
+  await tab.getByRole('row').filter({ hasText: 'Van of the time line' }).waitFor();
+  await enter(tab, `#/subscribers/${physicalId}`);
   await tab.getByRole('group', { name: 'What the time line shows' }).getByRole('button', { name: 'Alerts' }).click();
   await line.getByRole('link', { name: 'Lower threshold exceeded' }).first().click();
   await tab.waitForURL(new RegExp(`#/alerts/${alertId}$`));

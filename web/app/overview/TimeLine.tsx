@@ -25,7 +25,7 @@ const sessions = graphql(`
   query TimeLineSessions($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
     subscriber(by: {physicalId: $physicalId}) {
       sessions(first: $first, after: $after) {
-        nodes { id beganAt endedAt cause total ratType visitedNetwork { code country { name } } }
+        nodes { id beganAt reportedAt endedAt cause total ratType visitedNetwork { code country { name } } }
         totalCount @include(if: $count)
         pageInfo { endCursor hasNextPage }
       }
@@ -57,7 +57,7 @@ const operations = graphql(`
 const audit = graphql(`
   query TimeLineChanges($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
     auditLog(first: $first, after: $after, filter: { subjectId: { eq: $physicalId } }) {
-      nodes { sequence at action actor door changes { field before after } }
+      nodes { sequence at action actor door requestId changes { field before after } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -135,8 +135,8 @@ function useLists(physicalId: string, kind: Kind | '') {
     changes: useList(wanted('change', may.audit) ? audit : null, variables, ({ auditLog }) => auditLog),
   };
   const lists: Read<Entry>[] = [
-    entries(read.alerts, alertOf), entries(read.sessions, sessionOf),
-    entries(read.commands, commandOf), entries(read.operations, operationOf), entries(read.changes, changeOf),
+    entries(read.alerts, alertOf), entries(read.sessions, sessionOf(physicalId)),
+    entries(read.commands, commandOf), entries(read.operations, operationOf), entries(read.changes, changeOf(physicalId)),
   ];
   const all = Object.values(read);
   return {
@@ -164,17 +164,23 @@ function alertOf(entry: Nodes<typeof alerts, 'alertLog'>): Entry {
   };
 }
 
-function sessionOf({ id, beganAt, endedAt, cause, total, ratType, visitedNetwork }: Of<typeof sessions, 'sessions'>): Entry {
+const sessionOf = (physicalId: string) => ({ id, beganAt, reportedAt, endedAt, cause, total, ratType, visitedNetwork }: Of<typeof sessions, 'sessions'>): Entry => {
   const network = visitedNetwork && [visitedNetwork.code, visitedNetwork.country?.name].filter(Boolean).join(' ');
+  // The sessions of a span began before its end.
+  const until = new Date(Date.parse(endedAt ?? reportedAt) + 1).toISOString();
   return {
-    key: `session/${id}`, kind: 'session', at: beganAt, title: `${bytes(total)}${endedAt ? '' : ', open'}`, text: [network, ratType, endedAt && cause && `ended by ${cause}`].filter(Boolean).join(', '),
+    key: `session/${id}`, kind: 'session', at: beganAt, title: <a href={to('subscriber', { from: beganAt, to: until }, physicalId)}>{`${bytes(total)}${endedAt ? '' : ', open'}`}</a>,
+    text: [network, ratType, endedAt && cause && `ended by ${cause}`].filter(Boolean).join(', '),
   };
-}
+};
+
+/** Commands stand on the same page, with what can be done about them. */
+const showCommands = () => document.getElementById('commands-title')?.scrollIntoView({ block: 'center' });
 
 function commandOf({ commandId, kind, state, reason, requestedAt, operation }: Of<typeof commands, 'commands'>): Entry {
   const title = `${commandKinds[kind]}: ${commandStates[state]}`;
   return {
-    key: `command/${commandId}`, kind: 'command', at: requestedAt, title: operation ? <a href={to('operation', {}, operation.operationId)}>{title}</a> : title,
+    key: `command/${commandId}`, kind: 'command', at: requestedAt, title: operation ? <a href={to('operation', {}, operation.operationId)}>{title}</a> : <button type="button" className="bare link" onClick={showCommands}>{title}</button>,
     text: [reason, operation?.description].filter(Boolean).join(', '),
   };
 }
@@ -186,6 +192,7 @@ function operationOf({ id, changes, operation }: Of<typeof operations, 'operatio
   };
 }
 
-function changeOf({ sequence, at, action, actor, door, changes }: Nodes<typeof audit, 'auditLog'>): Entry {
-  return { key: `change/${sequence}`, kind: 'change', at, title: action, text: changes.length > 0 ? wordsOf(changes) : '', who: `${actor || 'the service'} (${door})` };
-}
+const changeOf = (physicalId: string) => ({ sequence, at, action, actor, door, requestId, changes }: Nodes<typeof audit, 'auditLog'>): Entry => ({
+  key: `change/${sequence}`, kind: 'change', at, title: <a href={to('audit', { subjectId: physicalId, ...(requestId && { requestId }) })}>{action}</a>,
+  text: changes.length > 0 ? wordsOf(changes) : '', who: `${actor || 'the service'} (${door})`,
+});
