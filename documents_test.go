@@ -20,6 +20,7 @@ import (
 
 	"simgraph/graph/generated"
 	"simgraph/internal/fatal"
+	"simgraph/web/handbook"
 )
 
 // written is how documents write operations: as curl sends them, and as such.
@@ -386,5 +387,46 @@ func addCommands(known map[string]bool, path string, node *kong.Node) {
 	}
 	for _, child := range node.Children {
 		addCommands(known, path+" "+child.Name, child)
+	}
+}
+
+var linksTo = regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]+)?\)`)
+
+// Links of the documents lead to files that are there, and to headings of the handbook. What
+// they have in code is no link.
+func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	book, err := handbook.Read(os.DirFS("docs"))
+	fatal.If(t, err)
+	headings := map[string]bool{}
+	for name, page := range book.Pages {
+		for _, section := range page.Sections {
+			_, anchor, _ := strings.Cut(section.Address, "#")
+			headings[filepath.Join("docs", name+".md")+"#"+anchor] = true
+		}
+	}
+	fenced := regexp.MustCompile("(?s)```.*?```")
+	followed := 0
+	for _, name := range documents(t, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/decisions/*.md") {
+		text := inCode.ReplaceAllString(fenced.ReplaceAllString(manual(t, name), ""), "")
+		for _, link := range linksTo.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(link[1], "://") {
+				continue
+			}
+			followed++
+			to := name
+			if link[1] != "" {
+				to = filepath.Join(filepath.Dir(name), link[1])
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s has a link to %s: %v", name, link[1], err)
+			}
+			if strings.HasPrefix(to, "docs/") && link[2] != "" && !headings[to+link[2]] {
+				t.Errorf("%s has a link to %s, which has no heading %s", name, to, link[2])
+			}
+		}
+	}
+	if followed < 500 {
+		t.Errorf("only %d links were found", followed)
 	}
 }

@@ -76,6 +76,18 @@ func TestOnlyHashedNamesAreKeptForGood(t *testing.T) {
 	}
 }
 
+// The handbook and its search are loaded by those who open it, and by nobody else.
+func TestTheHandbookAddsNothingToTheFirstView(t *testing.T) {
+	all := files(t)
+	own := regexp.MustCompile(`/assets/(handbook|search|docs|swagger)-[^"]*`)
+	if html := ask(all["/docs/handbook"], http.MethodGet, "").Body.String(); !own.MatchString(html) {
+		t.Error("the handbook names no file of its own")
+	}
+	if found := own.FindString(ask(all["/"], http.MethodGet, "").Body.String()); found != "" {
+		t.Errorf("the first view loads %s", found)
+	}
+}
+
 func TestPagesNameOnlyFilesThatAreServed(t *testing.T) {
 	all := files(t)
 	link := regexp.MustCompile(`(?:src|href)="([^"]*)"`)
