@@ -162,7 +162,7 @@ func TestAnInstanceIsFrozen(t *testing.T) {
 	x.flow(300)
 	beside.end()
 	x.load.include(beside)
-	x.finish(fmt.Sprintf("one of two instances stopped by SIGSTOP for %v amid a booking, a chunk and a round of mails", frozenFor), d.url())
+	x.finish(fmt.Sprintf("one of two instances stopped by SIGSTOP for %v during a booking, a chunk and a round of mails", frozenFor), d.url())
 	second.terminate()
 }
 
