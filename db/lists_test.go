@@ -15,6 +15,7 @@ import (
 	"simgraph/db/carrier"
 	"simgraph/db/dashboard"
 	"simgraph/db/delivery"
+	"simgraph/db/document"
 	"simgraph/db/feed"
 	"simgraph/db/fleettest"
 	reports "simgraph/db/report"
@@ -129,6 +130,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	alerts, log, deliveries := alert.NewAlerts(pool), alert.NewLog(pool), delivery.New(pool)
 	recorded := usage.New(pool, nil, usage.Options{})
 	questions, dashboards := db.NewQuestions(pool, time.Now), dashboard.New(pool, dashboard.Options{Now: time.Now})
+	documents := document.New(pool, document.Options{})
 	kept := reports.New(pool, questions, time.Now)
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
@@ -146,7 +148,8 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 		"Question": listers(t, questions.List, questions.Count), "Report": listers(t, kept.List, kept.Count),
 		"Silence": listers(t, silences.List, silences.Count), "Source": listers(t, sources.List, sources.Count),
 		"SourceReject": listers(t, sources.Rejects, sources.CountRejects), "Tag": listers(t, tags.List, tags.Count),
-		"Tariff": listers(t, catalogue.Tariffs, catalogue.CountTariffs), "User": listers(t, users.Users, users.CountUsers),
+		"TrustedDocument": listers(t, documents.List, documents.Count),
+		"Tariff":          listers(t, catalogue.Tariffs, catalogue.CountTariffs), "User": listers(t, users.Users, users.CountUsers),
 		"Upstream": listers(t, upstreams.List, upstreams.Count), "WaitingUsage": listers(t, state.Waiting, state.CountWaiting), "Webhook": listers(t, hooks.List, hooks.Count),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/document"
 	"simgraph/domain/signin"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
@@ -32,6 +33,29 @@ func (q queryResolver) AccessKeys(ctx context.Context, first *int32, after *stri
 		return nil, err
 	}
 	return listed(ctx, listing, wholeCompany("access keys"), q.Access.Keys, q.Access.CountKeys)
+}
+
+func (q queryResolver) TrustedDocument(ctx context.Context, by input.TrustedDocumentKey) (*document.Document, error) {
+	return lookUp[document.Document](ctx, q, "TrustedDocument", by.ID, by.DocumentID)
+}
+
+func (q queryResolver) TrustedDocuments(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.TrustedDocumentConnection, error) {
+	listing, err := listingOf(document.Fields, first, after, last, before, filter, orderBy)
+	if err != nil {
+		return nil, err
+	}
+	return listed(ctx, listing, wholeCompany("trusted documents"), q.Documents.List, q.Documents.Count)
+}
+
+func (d documentResolver) ID(_ context.Context, of *document.Document) (string, error) {
+	return globalID("TrustedDocument", of.DocumentID), nil
+}
+
+func (d documentResolver) Problem(_ context.Context, of *document.Document) (*string, error) {
+	if err := d.Documents.Runs(of); err != nil {
+		return new(err.Error()), nil
+	}
+	return nil, nil
 }
 
 // wholeCompany returns the caller's scope, or Forbidden when it is restricted

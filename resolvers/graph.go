@@ -13,6 +13,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/document"
 	"simgraph/domain/inventory"
 	"simgraph/domain/report"
 	"simgraph/domain/signin"
@@ -43,6 +44,7 @@ type Ports struct {
 	Deliveries   domain.Deliveries
 	Recipients   domain.Recipients
 	Webhooks     webhook.Webhooks
+	Documents    document.Documents
 	Questions    domain.Questions
 	Dashboards   dashboard.Dashboards
 	Reports      report.Reports
@@ -123,6 +125,7 @@ type (
 	tagResolver    struct{ *Graph }
 
 	accessKeyResolver  struct{ *Graph }
+	documentResolver   struct{ *Graph }
 	auditEntryResolver struct{ *Graph }
 	operatorResolver   struct{ *Graph }
 	tariffResolver     struct{ *Graph }
@@ -177,6 +180,9 @@ func (g *Graph) UserSession() generated.UserSessionResolver { return userSession
 
 // AccessKey answers the fields of an access key.
 func (g *Graph) AccessKey() generated.AccessKeyResolver { return accessKeyResolver{g} }
+
+// TrustedDocument answers the fields of a trusted document.
+func (g *Graph) TrustedDocument() generated.TrustedDocumentResolver { return documentResolver{g} }
 
 // AuditEntry answers the fields of an entry of the audit log.
 func (g *Graph) AuditEntry() generated.AuditEntryResolver { return auditEntryResolver{g} }

@@ -2,9 +2,11 @@ package resolvers_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // subscriberIDs returns the first physical ids of the fleet.
@@ -179,10 +181,53 @@ func TestAUserOfAGroupSeesOnlyItsSubscribers(t *testing.T) {
 	if a := s.mustAsk(t, `query ($id: ID!) {node(id: $id) {id}}`, "id", outside["id"]); a.at("node") != nil {
 		t.Errorf("shows the node %v", a.at("node"))
 	}
-	for _, query := range []string{`{users {nodes {email}}}`, `{accessKeys {nodes {userEmail}}}`} {
+	for _, query := range []string{`{users {nodes {email}}}`, `{accessKeys {nodes {userEmail}}}`, `{trustedDocuments {nodes {name}}}`} {
 		if a := s.ask(t, query); a.code() != "FORBIDDEN" {
 			t.Errorf("%s: %v", query, a.Errors)
 		}
+	}
+}
+
+func TestTrustedDocumentsOfTheCompanyAreListed(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	scope, ids := s.caller.Scope, map[string]string{}
+	for name, text := range map[string]string{"Name": `query Name { company { name } }`, "": `{ company { name } }`, "Old": `query Old { company { billingDay } }`} {
+		made, _, err := s.ports.Documents.Create(t.Context(), scope, text)
+		fatal.If(t, err)
+		ids[name] = made.DocumentID
+	}
+	_, err := s.ports.Documents.EditTool(t.Context(), scope, ids["Name"], "our_name", "What we are called.")
+	fatal.If(t, err)
+	_, _, err = s.ports.Documents.Create(t.Context(), domain.Whole(scope.Company+1), `query Theirs { company { name } }`)
+	fatal.If(t, err)
+	// As of a version that had another field.
+	s.pool.MustExec(`UPDATE trusted_documents SET body = 'query Old { company { gone } }' WHERE document_id = $1`, ids["Old"])
+	list := s.mustAsk(t, `{trustedDocuments(first: 2, orderBy: [{field: NAME, direction: ASC}]) {totalCount pageInfo {hasNextPage} nodes {
+		documentId name kind text createdBy isTool tool {name description} problem}}}`)
+	if list.at("trustedDocuments", "totalCount") != 3.0 || list.at("trustedDocuments", "pageInfo", "hasNextPage") != true ||
+		list.at("trustedDocuments", "nodes", 0, "name") != nil || list.at("trustedDocuments", "nodes", 0, "tool") != nil {
+		t.Errorf("%v", list.Data)
+	}
+	named := list.at("trustedDocuments", "nodes", 1).(map[string]any)
+	if named["documentId"] != ids["Name"] || named["kind"] != "QUERY" || named["problem"] != nil || named["isTool"] != true || named["tool"].(map[string]any)["name"] != "our_name" {
+		t.Errorf("%v", named)
+	}
+	for filter, want := range map[string]string{`{isTool: {eq: true}}`: ids["Name"], `{name: {eq: "Old"}}`: ids["Old"], `{kind: {eq: MUTATION}}`: ""} {
+		nodes := s.mustAsk(t, fmt.Sprintf(`{trustedDocuments(filter: %s) {nodes {documentId}}}`, filter)).at("trustedDocuments", "nodes").([]any)
+		if want == "" && len(nodes) > 0 || want != "" && (len(nodes) != 1 || nodes[0].(map[string]any)["documentId"] != want) {
+			t.Errorf("%s: %v", filter, nodes)
+		}
+	}
+	old := s.mustAsk(t, `query ($id: String!) {trustedDocument(by: {documentId: $id}) {id problem}}`, "id", ids["Old"])
+	if problem, _ := old.at("trustedDocument", "problem").(string); !strings.Contains(problem, "gone") {
+		t.Errorf("%v", old.Data)
+	}
+	groups := *s.caller
+	groups.Scope.Groups = []int64{101}
+	s.caller = &groups
+	if a := s.mustAsk(t, `query ($id: ID!) {node(id: $id) {id}}`, "id", old.at("trustedDocument", "id")); a.at("node") != nil {
+		t.Errorf("a user of groups sees %v", a.Data)
 	}
 }
 

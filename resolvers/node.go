@@ -76,6 +76,7 @@ var nodeTypes = map[string]nodeType{
 	"User":              {people, (*Graph).userNodes},
 	"AuditEntry":        {people, (*Graph).auditNodes},
 	"AccessKey":         {keys, (*Graph).accessKeyNodes},
+	"TrustedDocument":   {keys, (*Graph).documentNodes},
 	"Company":           {nothing, (*Graph).companyNodes},
 	"Viewer":            {nothing, (*Graph).viewerNodes},
 }
@@ -232,6 +233,11 @@ func (g *Graph) accessKeyNodes(ctx context.Context, _ domain.Scope, ids []string
 		return nil, err
 	}
 	found, err := g.Access.FindKeys(ctx, scope, ids)
+	return asNodes(found, sameID), err
+}
+
+func (g *Graph) documentNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Documents.FindMany(ctx, scope, ids)
 	return asNodes(found, sameID), err
 }
 

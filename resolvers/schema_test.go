@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/internal/fatal"
 )
 
 // TestEachMutationTakesOneInput holds mutations to one form: an input of their
@@ -138,6 +140,8 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 		s.mustAsk(t, `mutation {createSilence(input: {reason: "works", endsAt: "2100-01-01T00:00:00Z", startsAt: "2099-12-31T00:00:00Z", scope: {all: true}}) {silence {id}}}`)
 	}
 	for n := range 3 {
+		_, _, err := s.ports.Documents.Create(t.Context(), s.caller.Scope, fmt.Sprintf(`query Q%d { company { name } }`, n))
+		fatal.If(t, err)
 		s.mustAsk(t, fmt.Sprintf(`mutation {createSource(input: {name: "carrier %d", profileName: "csv"}) {secret}}`, n))
 	}
 	for n := range 3 {

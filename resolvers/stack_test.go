@@ -24,6 +24,7 @@ import (
 	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/delivery"
+	"simgraph/db/document"
 	"simgraph/db/feed"
 	"simgraph/db/inventory"
 	"simgraph/db/pg"
@@ -35,6 +36,7 @@ import (
 	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
+	trusted "simgraph/domain/document"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/bundle"
 	"simgraph/internal/demo"
@@ -83,7 +85,11 @@ func newStack(t testing.TB) *stack {
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, db.NewQuestions(pool, clock), clock), Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
-		Accounts:   signin.New(pool, access, signin.Options{Idle: time.Hour, Most: time.Hour}),
+		Accounts: signin.New(pool, access, signin.Options{Idle: time.Hour, Most: time.Hour}),
+		Documents: document.New(pool, document.Options{
+			Check:     func(text string) (trusted.Checked, error) { return s.engine.Inspect(text) },
+			CheckTool: func(*trusted.Document) error { return nil }, MostTools: 1, Now: clock,
+		}),
 		Webhooks:   endpoints,
 		Commands:   carrier.New(pool, endpoints, clock),
 		Operations: bulk.New(pool, bulk.Options{Now: clock}),

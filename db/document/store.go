@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"simgraph/db/audit"
+	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/document"
+	"simgraph/domain/query"
 )
 
 // Options are what a Store needs beside its pool.
@@ -19,7 +22,7 @@ type Options struct {
 	// Check reads a text by the schema.
 	Check document.Check
 	// CheckTool says why a document cannot be the tool that it has become.
-	CheckTool func(of *document.Document) error
+	CheckTool document.CheckTool
 	// MostTools is how many tools a company may have.
 	MostTools int
 	// Now is the clock.
@@ -54,12 +57,49 @@ const (
 FROM trusted_documents d
 WHERE d.company_id = $1`
 	selectDocuments = `SELECT ` + documentColumns + fromDocuments
+	findDocuments   = selectDocuments + ` AND d.document_id = ANY($2)`
 	documentByID    = selectDocuments + ` AND d.document_id = $2`
 	documentsAfter  = selectDocuments + ` AND d.document_id > $2 ORDER BY d.document_id LIMIT $3`
 	countDocuments  = `SELECT count(*)` + fromDocuments
 	toolsByName     = selectDocuments + ` AND d.tool_name <> '' ORDER BY d.tool_name`
 	textByID        = `SELECT d.body` + fromDocuments + ` AND d.document_id = $2`
 )
+
+// table is the list of document.Fields.
+var table = keyset.Table{
+	Key: query.Field{Name: "documentId"}, Order: keyset.Newest("createdAt"), Select: documentColumns, From: fromDocuments, WholeOnly: "trusted documents",
+	Columns: map[string]keyset.Column{
+		"documentId": {SQL: "d.document_id"}, "name": {SQL: "d.name"}, "kind": {SQL: "d.kind"}, "isTool": {SQL: "(d.tool_name <> '')"},
+		"createdBy": {SQL: "d.created_by"}, "createdAt": {SQL: "d.created_at"},
+	},
+}
+
+type listed struct {
+	document.Document
+	keyset.Keyed
+}
+
+// List implements document.Documents.
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*document.Document], error) {
+	return keyset.Page(ctx, s.pool, table, scope, listing, func(r *listed) *document.Document { return &r.Document })
+}
+
+// Count implements document.Documents.
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return table.Count(ctx, s.pool, scope, listing)
+}
+
+// FindMany implements document.Documents.
+func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*document.Document, error) {
+	if err := wholeOnly(scope); err != nil {
+		return nil, err
+	}
+	found, err := pg.SelectAll[document.Document](ctx, s.pool, findDocuments, scope.Company, pq.StringArray(ids))
+	return pg.Keyed(found, func(of *document.Document) string { return of.DocumentID }), err
+}
+
+// Runs implements document.Documents.
+func (s *Store) Runs(of *document.Document) error { return of.Runs(s.Check, s.CheckTool) }
 
 // readAtOnce is how many documents All reads by one statement.
 const readAtOnce = 100

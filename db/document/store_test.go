@@ -135,6 +135,14 @@ func TestACompanyRunsItsOwnDocumentsAndThoseOfAll(t *testing.T) {
 		}
 	}
 	mustHave(t, s, fleettest.All, own)
+	listed, err := s.List(t.Context(), fleettest.All, domain.Listing{Page: domain.Page{Limit: 10}})
+	if err != nil || len(listed.Items) != 1 || *listed.Items[0] != *own {
+		t.Error(listed, err)
+	}
+	found, err := s.FindMany(t.Context(), fleettest.All, []string{own.DocumentID, foreign.DocumentID, shared.DocumentID})
+	if err != nil || len(found) != 1 || *found[own.DocumentID] != *own {
+		t.Error(found, err)
+	}
 	if _, err := s.Remove(t.Context(), fleettest.All, foreign.DocumentID); !isKind(err, domain.KindNotFound) {
 		t.Error(err)
 	}
@@ -149,9 +157,12 @@ func TestUsersOfGroupsSeeNoDocuments(t *testing.T) {
 			t.Error(one, err)
 		}
 	}
+	_, errList := s.List(t.Context(), scope, domain.Listing{})
+	_, errCount := s.Count(t.Context(), scope, domain.Listing{})
+	_, errFind := s.FindMany(t.Context(), scope, []string{"x"})
 	_, _, errCreate := s.Create(t.Context(), scope, "query A { a }")
 	_, errRemove := s.Remove(t.Context(), scope, "x")
-	for _, err := range []error{errCreate, errRemove} {
+	for _, err := range []error{errList, errCount, errFind, errCreate, errRemove} {
 		if !isKind(err, domain.KindForbidden) {
 			t.Error(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"simgraph/domain"
+	"simgraph/domain/query"
 )
 
 // MaxDocuments is how many trusted documents a company may have, and how many there may be for all companies.
@@ -58,6 +59,28 @@ type Checked struct {
 // Check reads a text by the schema. Its error says why the text cannot run.
 type Check func(text string) (Checked, error)
 
+// CheckTool says why a document cannot be the tool that it is said to be.
+type CheckTool func(of *Document) error
+
+// Runs returns why a document does not run, or not as the tool that it is; nil where it does.
+func (d *Document) Runs(check Check, checkTool CheckTool) error {
+	if _, err := check(d.Text); err != nil || !d.IsTool() {
+		return err
+	}
+	return checkTool(d)
+}
+
+// IsTool reports whether the document is a tool for agents.
+func (d *Document) IsTool() bool { return d.ToolName != "" }
+
+// Tool is how agents see the document; nil where it is no tool.
+func (d *Document) Tool() *Tool {
+	if !d.IsTool() {
+		return nil
+	}
+	return &Tool{d.ToolName, d.ToolDescription}
+}
+
 // prefix is what the specification writes before a SHA-256.
 const prefix = "sha256:"
 
@@ -84,6 +107,14 @@ func ParseID(text string) (id string, ok bool) {
 // Documents keeps trusted documents. Those of the company domain.Installation are for all
 // companies. Scopes that are restricted to groups are refused.
 type Documents interface {
+	// List lists the documents of the company, the newest first unless the listing has another order.
+	List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*Document], error)
+	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
+	// FindMany returns the documents of the company with those ids, by id.
+	FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*Document, error)
+	// Runs returns why this version does not run a document, or not as the tool that it is;
+	// nil where it does.
+	Runs(of *Document) error
 	// All are the documents of the company by id.
 	All(ctx context.Context, scope domain.Scope) iter.Seq2[*Document, error]
 	// Create adds a document. One that is there already stays as it is, and is not new.
@@ -103,3 +134,13 @@ type Documents interface {
 	// for all companies; "" for none.
 	Text(ctx context.Context, company domain.CompanyID, id string) (string, error)
 }
+
+// Fields are what documents can be filtered and ordered by.
+var Fields = query.NewFields(
+	query.Field{Name: "documentId", Type: query.Text},
+	query.Field{Name: "name", Type: query.Text},
+	query.Enumerated("kind", []Kind{Query, Mutation, Subscription}),
+	query.Field{Name: "isTool", Type: query.Boolean},
+	query.Field{Name: "createdBy", Type: query.Text},
+	query.Field{Name: "createdAt", Type: query.Time},
+)

@@ -12,6 +12,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/document"
 	"simgraph/domain/report"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
@@ -161,6 +162,13 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._Upstream(ctx, sel, obj)
+	case document.Document:
+		return ec._TrustedDocument(ctx, sel, &obj)
+	case *document.Document:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._TrustedDocument(ctx, sel, obj)
 	case domain.Tariff:
 		return ec._Tariff(ctx, sel, &obj)
 	case *domain.Tariff:

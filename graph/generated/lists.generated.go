@@ -3716,6 +3716,187 @@ func (ec *executionContext) unmarshalInputTariffOrder(ctx context.Context, obj a
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputTrustedDocumentFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"and", "or", "not", "documentId", "name", "kind", "isTool", "createdBy", "createdAt"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOTrustedDocumentFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["and"] = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOTrustedDocumentFilter2ᚕmapᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["or"] = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOTrustedDocumentFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["not"] = data
+		case "documentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("documentId"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["documentId"] = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["name"] = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOTrustedDocumentKindFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["kind"] = data
+		case "isTool":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isTool"))
+			data, err := ec.unmarshalOBooleanFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["isTool"] = data
+		case "createdBy":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdBy"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdBy"] = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["createdAt"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputTrustedDocumentKindFilter(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eq", "ne", "in", "notIn"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eq":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eq"))
+			data, err := ec.unmarshalOTrustedDocumentKind2ᚖsimgraphᚋdomainᚋdocumentᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["eq"] = data
+		case "ne":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ne"))
+			data, err := ec.unmarshalOTrustedDocumentKind2ᚖsimgraphᚋdomainᚋdocumentᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["ne"] = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOTrustedDocumentKind2ᚕsimgraphᚋdomainᚋdocumentᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["in"] = data
+		case "notIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notIn"))
+			data, err := ec.unmarshalOTrustedDocumentKind2ᚕsimgraphᚋdomainᚋdocumentᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["notIn"] = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputTrustedDocumentOrder(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNTrustedDocumentOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐTrustedDocumentOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["field"] = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalOOrderDirection2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["direction"] = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpstreamFilter(ctx context.Context, obj any) (map[string]any, error) {
 	var it map[string]any
 	if obj == nil {
@@ -5046,6 +5227,26 @@ func (ec *executionContext) marshalNTariffOrderField2simgraphᚋgraphᚋgenerate
 	return v
 }
 
+func (ec *executionContext) unmarshalNTrustedDocumentFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputTrustedDocumentFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNTrustedDocumentOrder2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputTrustedDocumentOrder(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNTrustedDocumentOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐTrustedDocumentOrderField(ctx context.Context, v any) (input.TrustedDocumentOrderField, error) {
+	var res input.TrustedDocumentOrderField
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNTrustedDocumentOrderField2simgraphᚋgraphᚋgeneratedᚋinputᚐTrustedDocumentOrderField(ctx context.Context, sel ast.SelectionSet, v input.TrustedDocumentOrderField) graphql.Marshaler {
+	return v
+}
+
 func (ec *executionContext) unmarshalNUpstreamFilter2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputUpstreamFilter(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -6195,6 +6396,56 @@ func (ec *executionContext) unmarshalOTariffOrder2ᚕmapᚄ(ctx context.Context,
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalNTariffOrder2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOTrustedDocumentFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputTrustedDocumentFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOTrustedDocumentFilter2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNTrustedDocumentFilter2map(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOTrustedDocumentKindFilter2map(ctx context.Context, v any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputTrustedDocumentKindFilter(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOTrustedDocumentOrder2ᚕmapᚄ(ctx context.Context, v any) ([]map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]map[string]any, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNTrustedDocumentOrder2map(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/condition"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/document"
 	"simgraph/domain/report"
 	"simgraph/domain/signin"
 	"simgraph/domain/silence"
@@ -149,6 +150,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"explainConditionAlert":          plan.Pointer[condition.Explanation](false, "ConditionExplanation"),
 				"dashboard":                      plan.Pointer[dashboard.Dashboard](false, "Dashboard"),
 				"deliveries":                     plan.Pointer[model.Connection[domain.Delivery]](false, "DeliveryConnection"),
+				"trustedDocument":                plan.Pointer[document.Document](false, "TrustedDocument"),
+				"trustedDocuments":               plan.Pointer[model.Connection[*document.Document]](false, "TrustedDocumentConnection"),
 				"_service":                       plan.Value[model.Service](true, "_Service"),
 				"_entities":                      plan.List[model.Node](true, plan.Abstract(false, objectsOf_Entity, objectOf_Entity)),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
@@ -386,6 +389,10 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"TariffEdge":                          e.planTariffEdge(),
 			"TerminateSubscriberPayload":          e.planTerminateSubscriberPayload(),
 			"TestWebhookPayload":                  e.planTestWebhookPayload(),
+			"TrustedDocument":                     e.planTrustedDocument(),
+			"TrustedDocumentConnection":           e.planTrustedDocumentConnection(),
+			"TrustedDocumentEdge":                 e.planTrustedDocumentEdge(),
+			"TrustedDocumentTool":                 e.planTrustedDocumentTool(),
 			"UnbarSubscriberPayload":              e.planUnbarSubscriberPayload(),
 			"UndoOperationPayload":                e.planUndoOperationPayload(),
 			"Upstream":                            e.planUpstream(),
@@ -10851,6 +10858,244 @@ func (e *executableSchema) planTestWebhookPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planTrustedDocument() *plan.Object {
+	return &plan.Object{
+		Satisfies: trustedDocumentImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*document.Document)
+					v, err := e.Resolvers.TrustedDocument().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"documentId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_documentId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Document)
+					return appendNString2string(b, obj.DocumentID)
+				},
+			},
+			"name": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Document)
+					return appendOString2string(b, obj.Name)
+				},
+			},
+			"kind": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_kind(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Document)
+					return appendNTrustedDocumentKind2simgraphᚋdomainᚋdocumentᚐKind(b, obj.Kind)
+				},
+			},
+			"text": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_text(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Document)
+					return appendNString2string(b, obj.Text)
+				},
+			},
+			"cost": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_cost(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Document)
+					return appendNBigInt2int64(b, obj.Cost)
+				},
+			},
+			"createdBy": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_createdBy(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Document)
+					return appendNString2string(b, obj.CreatedBy)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Document)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"isTool": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_isTool(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Document)
+					return appendNBoolean2bool(b, obj.IsTool())
+				},
+			},
+			"tool": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_tool(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*document.Document)
+					return obj.Tool(), nil
+				},
+				Shape: plan.Pointer[document.Tool](false, "TrustedDocumentTool"),
+			},
+			"problem": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocument_problem(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*document.Document)
+					v, err := e.Resolvers.TrustedDocument().Problem(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOString2ᚖstring(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planTrustedDocumentConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: trustedDocumentConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocumentConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*document.Document])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*document.Document]](true, plan.Value[model.Edge[*document.Document]](true, "TrustedDocumentEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocumentConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*document.Document])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*document.Document](true, plan.Pointer[document.Document](true, "TrustedDocument")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocumentConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*document.Document])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocumentConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*document.Document])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planTrustedDocumentEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: trustedDocumentEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocumentEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*document.Document])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocumentEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*document.Document])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[document.Document](true, "TrustedDocument"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planTrustedDocumentTool() *plan.Object {
+	return &plan.Object{
+		Satisfies: trustedDocumentToolImplementors,
+		Fields: map[string]*plan.Field{
+			"name": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocumentTool_name(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Tool)
+					return appendNString2string(b, obj.Name)
+				},
+			},
+			"description": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_TrustedDocumentTool_description(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*document.Tool)
+					return appendNString2string(b, obj.Description)
+				},
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planUnbarSubscriberPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: unbarSubscriberPayloadImplementors,
@@ -14182,7 +14427,7 @@ func objectOfDelivery(v domain.Delivery) (string, any) {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -14277,6 +14522,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Upstream", obj
+	case document.Document:
+		return "TrustedDocument", &obj
+	case *document.Document:
+		if obj == nil {
+			return "", nil
+		}
+		return "TrustedDocument", obj
 	case domain.Tariff:
 		return "Tariff", &obj
 	case *domain.Tariff:
@@ -14431,7 +14683,7 @@ func objectOfNode(v model.Node) (string, any) {
 	}
 }
 
-var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOf_Entity(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -14526,6 +14778,13 @@ func objectOf_Entity(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Upstream", obj
+	case document.Document:
+		return "TrustedDocument", &obj
+	case *document.Document:
+		if obj == nil {
+			return "", nil
+		}
+		return "TrustedDocument", obj
 	case domain.Tariff:
 		return "Tariff", &obj
 	case *domain.Tariff:
@@ -14965,6 +15224,10 @@ func appendNSubscriberKind2simgraphᚋdomainᚐKind(b []byte, v domain.Kind) ([]
 
 func appendNSubscriberType2simgraphᚋdomainᚐSubscriberType(b []byte, v domain.SubscriberType) ([]byte, bool) {
 	return plan.AppendString(b, marshalNSubscriberType2simgraphᚋdomainᚐSubscriberType[v]), true
+}
+
+func appendNTrustedDocumentKind2simgraphᚋdomainᚋdocumentᚐKind(b []byte, v document.Kind) ([]byte, bool) {
+	return plan.AppendString(b, marshalNTrustedDocumentKind2simgraphᚋdomainᚋdocumentᚐKind[v]), true
 }
 
 func appendNUpstreamSide2simgraphᚋdomainᚋupstreamᚐSide(b []byte, v upstream.Side) ([]byte, bool) {

@@ -60,6 +60,7 @@ type ResolverRoot interface {
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
 	Tariff() TariffResolver
+	TrustedDocument() TrustedDocumentResolver
 	Upstream() UpstreamResolver
 	Usage() UsageResolver
 	UsageSource() UsageSourceResolver
@@ -1075,6 +1076,8 @@ type ComplexityRoot struct {
 		Tags                           func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Tariff                         func(childComplexity int, by input.TariffKey) int
 		Tariffs                        func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		TrustedDocument                func(childComplexity int, by input.TrustedDocumentKey) int
+		TrustedDocuments               func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Upstream                       func(childComplexity int, by input.UpstreamKey) int
 		Upstreams                      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		User                           func(childComplexity int, by input.UserKey) int
@@ -1603,6 +1606,37 @@ type ComplexityRoot struct {
 
 	TestWebhookPayload struct {
 		Delivery func(childComplexity int) int
+	}
+
+	TrustedDocument struct {
+		Cost       func(childComplexity int) int
+		CreatedAt  func(childComplexity int) int
+		CreatedBy  func(childComplexity int) int
+		DocumentID func(childComplexity int) int
+		ID         func(childComplexity int) int
+		IsTool     func(childComplexity int) int
+		Kind       func(childComplexity int) int
+		Name       func(childComplexity int) int
+		Problem    func(childComplexity int) int
+		Text       func(childComplexity int) int
+		Tool       func(childComplexity int) int
+	}
+
+	TrustedDocumentConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	TrustedDocumentEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	TrustedDocumentTool struct {
+		Description func(childComplexity int) int
+		Name        func(childComplexity int) int
 	}
 
 	UnbarSubscriberPayload struct {
@@ -6522,6 +6556,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Tariffs(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.trustedDocument":
+		if e.ComplexityRoot.Query.TrustedDocument == nil {
+			break
+		}
+
+		args, err := ec.field_Query_trustedDocument_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.TrustedDocument(childComplexity, args["by"].(input.TrustedDocumentKey)), true
+	case "Query.trustedDocuments":
+		if e.ComplexityRoot.Query.TrustedDocuments == nil {
+			break
+		}
+
+		args, err := ec.field_Query_trustedDocuments_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.TrustedDocuments(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.upstream":
 		if e.ComplexityRoot.Query.Upstream == nil {
 			break
@@ -8630,6 +8686,124 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TestWebhookPayload.Delivery(childComplexity), true
 
+	case "TrustedDocument.cost":
+		if e.ComplexityRoot.TrustedDocument.Cost == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.Cost(childComplexity), true
+	case "TrustedDocument.createdAt":
+		if e.ComplexityRoot.TrustedDocument.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.CreatedAt(childComplexity), true
+	case "TrustedDocument.createdBy":
+		if e.ComplexityRoot.TrustedDocument.CreatedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.CreatedBy(childComplexity), true
+	case "TrustedDocument.documentId":
+		if e.ComplexityRoot.TrustedDocument.DocumentID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.DocumentID(childComplexity), true
+	case "TrustedDocument.id":
+		if e.ComplexityRoot.TrustedDocument.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.ID(childComplexity), true
+	case "TrustedDocument.isTool":
+		if e.ComplexityRoot.TrustedDocument.IsTool == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.IsTool(childComplexity), true
+	case "TrustedDocument.kind":
+		if e.ComplexityRoot.TrustedDocument.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.Kind(childComplexity), true
+	case "TrustedDocument.name":
+		if e.ComplexityRoot.TrustedDocument.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.Name(childComplexity), true
+	case "TrustedDocument.problem":
+		if e.ComplexityRoot.TrustedDocument.Problem == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.Problem(childComplexity), true
+	case "TrustedDocument.text":
+		if e.ComplexityRoot.TrustedDocument.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.Text(childComplexity), true
+	case "TrustedDocument.tool":
+		if e.ComplexityRoot.TrustedDocument.Tool == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocument.Tool(childComplexity), true
+
+	case "TrustedDocumentConnection.edges":
+		if e.ComplexityRoot.TrustedDocumentConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocumentConnection.Edges(childComplexity), true
+	case "TrustedDocumentConnection.nodes":
+		if e.ComplexityRoot.TrustedDocumentConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocumentConnection.Nodes(childComplexity), true
+	case "TrustedDocumentConnection.pageInfo":
+		if e.ComplexityRoot.TrustedDocumentConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocumentConnection.PageInfo(childComplexity), true
+	case "TrustedDocumentConnection.totalCount":
+		if e.ComplexityRoot.TrustedDocumentConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocumentConnection.TotalCount(childComplexity), true
+
+	case "TrustedDocumentEdge.cursor":
+		if e.ComplexityRoot.TrustedDocumentEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocumentEdge.Cursor(childComplexity), true
+	case "TrustedDocumentEdge.node":
+		if e.ComplexityRoot.TrustedDocumentEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocumentEdge.Node(childComplexity), true
+
+	case "TrustedDocumentTool.description":
+		if e.ComplexityRoot.TrustedDocumentTool.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocumentTool.Description(childComplexity), true
+	case "TrustedDocumentTool.name":
+		if e.ComplexityRoot.TrustedDocumentTool.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TrustedDocumentTool.Name(childComplexity), true
+
 	case "UnbarSubscriberPayload.command":
 		if e.ComplexityRoot.UnbarSubscriberPayload.Command == nil {
 			break
@@ -10424,6 +10598,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputTariffOrder,
 		ec.unmarshalInputTerminateSubscriberInput,
 		ec.unmarshalInputTestWebhookInput,
+		ec.unmarshalInputTrustedDocumentFilter,
+		ec.unmarshalInputTrustedDocumentKey,
+		ec.unmarshalInputTrustedDocumentKindFilter,
+		ec.unmarshalInputTrustedDocumentOrder,
 		ec.unmarshalInputUnbarSubscriberInput,
 		ec.unmarshalInputUndoOperationInput,
 		ec.unmarshalInputUpstreamFilter,
@@ -12719,13 +12897,108 @@ type DeliveryEdge {
   node: Delivery!
 }
 `, BuiltIn: false},
+	{Name: "../schema/document.graphqls", Input: `extend type Query {
+  "One trusted document of the company; null where the caller sees none such."
+  trustedDocument("Which one." by: TrustedDocumentKey!): TrustedDocument @guard(permissions: [MANAGE_ACCESS_KEYS])
+  """
+  The trusted documents of the company, the newest first: the operations that access keys with isDocumentsOnly run. Those that the operator
+  has added for all companies run, too, and are not among them. Not for users of groups.
+  """
+  trustedDocuments(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: TrustedDocumentFilter
+    "In this order, the newest first when missing; documentId breaks ties."
+    orderBy: [TrustedDocumentOrder!]
+  ): TrustedDocumentConnection @guard(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull
+}
+
+"An operation of the graph that is stored, and that clients name by the SHA-256 of its text. The command simgraph documents adds and removes them."
+type TrustedDocument implements Node {
+  "The global id."
+  id: ID!
+  "The SHA-256 of the text in 64 lower-case hexadecimal digits; what clients send."
+  documentId: String!
+  "The name of the operation; null for one without."
+  name: String
+  "What its operation is."
+  kind: TrustedDocumentKind!
+  "The text, at most 64 kB."
+  text: String!
+  "The price of the operation with the defaults of its variables, as it was when the document was added."
+  cost: BigInt!
+  "The account that added it."
+  createdBy: String!
+  "When it was added."
+  createdAt: DateTime!
+  "Whether it is a tool for agents."
+  isTool: Boolean!
+  "How agents see it; null where it is no tool."
+  tool: TrustedDocumentTool
+  "Why the schema of this version does not run it, or not as the tool that it is; null where it runs."
+  problem: String @price(units: 10)
+}
+
+"How agents see a trusted document that is a tool."
+type TrustedDocumentTool {
+  "Its name, such as find_vans."
+  name: String!
+  "What it does, for a model."
+  description: String!
+}
+
+"What the operation of a trusted document is."
+enum TrustedDocumentKind {
+  "It reads."
+  QUERY
+  "It changes something."
+  MUTATION
+  "It follows what changes."
+  SUBSCRIPTION
+}
+
+"A page of trusted documents."
+type TrustedDocumentConnection {
+  "The documents with their cursors."
+  edges: [TrustedDocumentEdge!]!
+  "The documents alone."
+  nodes: [TrustedDocument!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 10)
+}
+
+"A trusted document in a page."
+type TrustedDocumentEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The document."
+  node: TrustedDocument!
+}
+
+"Names a trusted document."
+input TrustedDocumentKey @oneOf {
+  "The global id."
+  id: ID
+  "The SHA-256 of the text, without sha256: before it."
+  documentId: String
+}
+`, BuiltIn: false},
 	{Name: "../schema/federation.graphqls", Input: `# Code generated by simgraph/graph/plan/generator from the types that implement Node, DO NOT EDIT.
 
 "An object that a gateway names: its type as __typename, and one of the keys of that type, such as its id."
 scalar _Any
 
 "An object that a gateway can name by a key: every Node."
-union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | Dashboard | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Report | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
+union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | Dashboard | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Report | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | TrustedDocument | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
 
 "The graph as a subgraph of Apollo Federation 2."
 type _Service {
@@ -14165,6 +14438,52 @@ enum UpstreamOrderField {
   FAILED_AT
 }
 
+"Which trusted documents are wanted. All conditions must hold; none wants everything."
+input TrustedDocumentFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [TrustedDocumentFilter!]
+  "Any of these; never true for an empty list."
+  or: [TrustedDocumentFilter!]
+  "Not this."
+  not: TrustedDocumentFilter
+  "The SHA-256 of the text in 64 lower-case hexadecimal digits; what clients send."
+  documentId: StringFilter
+  "The name of the operation; null for one without."
+  name: StringFilter
+  "What its operation is."
+  kind: TrustedDocumentKindFilter
+  "Whether it is a tool for agents."
+  isTool: BooleanFilter
+  "The account that added it."
+  createdBy: StringFilter
+  "When it was added."
+  createdAt: DateTimeFilter
+}
+
+"One step of an order of trusted documents."
+input TrustedDocumentOrder {
+  "By this field."
+  field: TrustedDocumentOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What trusted documents can be ordered by."
+enum TrustedDocumentOrderField {
+  "The SHA-256 of the text in 64 lower-case hexadecimal digits; what clients send."
+  DOCUMENT_ID
+  "The name of the operation; null for one without."
+  NAME
+  "What its operation is."
+  KIND
+  "Whether it is a tool for agents."
+  IS_TOOL
+  "The account that added it."
+  CREATED_BY
+  "When it was added."
+  CREATED_AT
+}
+
 "Which sources of usage are wanted. All conditions must hold; none wants everything."
 input UsageSourceFilter {
   "All of these; true for an empty list. Here and in or and not, each object needs a condition."
@@ -14539,6 +14858,18 @@ input SuppressionReasonFilter {
   in: [SuppressionReason!]
   "Is none of these; true for an empty list."
   notIn: [SuppressionReason!]
+}
+
+"Conditions on a value of TrustedDocumentKind."
+input TrustedDocumentKindFilter {
+  "Is this one."
+  eq: TrustedDocumentKind
+  "Is not this one."
+  ne: TrustedDocumentKind
+  "Is one of these; never true for an empty list."
+  in: [TrustedDocumentKind!]
+  "Is none of these; true for an empty list."
+  notIn: [TrustedDocumentKind!]
 }
 
 "Conditions on a value of WebhookDisabledReason."
@@ -21390,6 +21721,68 @@ func (ec *executionContext) childFields_TestWebhookPayload(ctx context.Context, 
 		return ec.fieldContext_TestWebhookPayload_delivery(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TestWebhookPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_TrustedDocument(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_TrustedDocument_id(ctx, field)
+	case "documentId":
+		return ec.fieldContext_TrustedDocument_documentId(ctx, field)
+	case "name":
+		return ec.fieldContext_TrustedDocument_name(ctx, field)
+	case "kind":
+		return ec.fieldContext_TrustedDocument_kind(ctx, field)
+	case "text":
+		return ec.fieldContext_TrustedDocument_text(ctx, field)
+	case "cost":
+		return ec.fieldContext_TrustedDocument_cost(ctx, field)
+	case "createdBy":
+		return ec.fieldContext_TrustedDocument_createdBy(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_TrustedDocument_createdAt(ctx, field)
+	case "isTool":
+		return ec.fieldContext_TrustedDocument_isTool(ctx, field)
+	case "tool":
+		return ec.fieldContext_TrustedDocument_tool(ctx, field)
+	case "problem":
+		return ec.fieldContext_TrustedDocument_problem(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TrustedDocument", field.Name)
+}
+
+func (ec *executionContext) childFields_TrustedDocumentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_TrustedDocumentConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_TrustedDocumentConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_TrustedDocumentConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_TrustedDocumentConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TrustedDocumentConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_TrustedDocumentEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_TrustedDocumentEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_TrustedDocumentEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TrustedDocumentEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_TrustedDocumentTool(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_TrustedDocumentTool_name(ctx, field)
+	case "description":
+		return ec.fieldContext_TrustedDocumentTool_description(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TrustedDocumentTool", field.Name)
 }
 
 func (ec *executionContext) childFields_UnbarSubscriberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

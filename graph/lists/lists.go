@@ -10,6 +10,7 @@ import (
 	"simgraph/domain/bulk"
 	"simgraph/domain/carrier"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/document"
 	"simgraph/domain/query"
 	"simgraph/domain/report"
 	"simgraph/domain/silence"
@@ -52,6 +53,7 @@ var Generated = []List{
 	{"Tag", "Tag", "tags", domain.TagFields},
 	{"Tariff", "Tariff", "tariffs", domain.TariffFields},
 	{"Upstream", "Upstream", "upstreams", upstream.Fields},
+	{"TrustedDocument", "TrustedDocument", "trusted documents", document.Fields},
 	{"UsageSource", "UsageSource", "sources of usage", domain.UsageSourceFields},
 	{"User", "User", "users", domain.UserFields},
 	{"WaitingUsage", "WaitingUsage", "usage that waits", domain.WaitingFields},

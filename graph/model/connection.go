@@ -7,6 +7,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/domain/document"
 )
 
 // Connection is a page of a list. Total counts the whole list, when selected.
@@ -90,8 +91,11 @@ type (
 	UserEdge             = Edge[*domain.User]
 	AccessKeyConnection  = Connection[*domain.AccessKey]
 	AccessKeyEdge        = Edge[*domain.AccessKey]
-	SessionConnection    = Connection[*Session]
-	SessionEdge          = Edge[*Session]
+
+	TrustedDocumentConnection = Connection[*document.Document]
+	TrustedDocumentEdge       = Edge[*document.Document]
+	SessionConnection         = Connection[*Session]
+	SessionEdge               = Edge[*Session]
 
 	FeedElementConnection  = Connection[*FeedElement]
 	FeedElementEdge        = Edge[*FeedElement]

@@ -157,15 +157,6 @@ func checkNewTool(text string) (document.Checked, error) {
 	return checked, checkTool(&document.Document{Text: text, ToolName: tool.Name, ToolDescription: tool.Description})
 }
 
-// checkStored says why this version does not run a document, or not as the tool that it is.
-func checkStored(check document.Check, one *document.Document) error {
-	_, err := check(one.Text)
-	if err == nil && one.ToolName != "" {
-		err = checkTool(one)
-	}
-	return err
-}
-
 // checkedManifest reads a manifest, and prints the documents that check refuses.
 func checkedManifest(env *Env, name string, check document.Check) ([]trusted.Listed, error) {
 	data, err := readManifest(env, name)
@@ -367,7 +358,7 @@ func (d *DocumentsCheck) Run(ctx context.Context, env *Env) error {
 	broken, checked := 0, 0
 	err = eachDocument(ctx, pool, "", func(company string, one *document.Document) {
 		checked++
-		if err := checkStored(checkDocument, one); err != nil {
+		if err := one.Runs(checkDocument, checkTool); err != nil {
 			broken++
 			env.printf("%s %s %s: %s\n", company, one.DocumentID, operationName(one), OneLine(err))
 		}
@@ -393,7 +384,7 @@ const (
 func (v *service) checkDocuments(ctx context.Context) error {
 	broken := 0
 	err := eachDocument(ctx, v.schema.pool, "", func(company string, one *document.Document) {
-		err := checkStored(v.engine.Inspect, one)
+		err := one.Runs(v.engine.Inspect, checkTool)
 		if err == nil {
 			return
 		}

@@ -191,6 +191,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store
 		Recipients:   db.NewRecipients(pool, time.Now),
 		Questions:    db.NewQuestions(pool, time.Now),
 		Dashboards:   dashboard.New(pool, dashboard.Options{Now: time.Now}),
+		Documents:    newDocuments(pool),
 		Webhooks:     webhooks,
 		Live:         v.live,
 		Audit:        audit.NewLog(pool),

@@ -271,7 +271,7 @@ inTab('a subscriber shows what fired for it and what was changed of it, and its 
 
 const places = async () => {
   const { groups, tags, alerts } = await graph('{ groups(first: 1) { nodes { groupId } } tags(first: 1) { nodes { name } } alerts(first: 1) { nodes { alertId } } }');
-  return ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/alerts/silences', '#/alerts/webhooks', '#/operations', '#/operations/new', '#/alerts/recipients', '#/alerts/new', `#/alerts/${alerts.nodes[0].alertId}`, '#/groups', `#/groups/${groups.nodes[0].groupId}`, '#/tags', `#/tags/${encodeURIComponent(tags.nodes[0].name)}`, '#/users', '#/users/keys', '#/usage', '#/audit'];
+  return ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/alerts/silences', '#/alerts/webhooks', '#/operations', '#/operations/new', '#/alerts/recipients', '#/alerts/new', `#/alerts/${alerts.nodes[0].alertId}`, '#/groups', `#/groups/${groups.nodes[0].groupId}`, '#/tags', `#/tags/${encodeURIComponent(tags.nodes[0].name)}`, '#/users', '#/users/keys', '#/users/documents', '#/usage', '#/audit'];
 };
 
 for (const [colorScheme, width] of [['light', 1440], ['dark', 390]])
@@ -291,7 +291,7 @@ inTab('a user without the permissions reads what is missing', async (tab) => {
   const response = await fetch(`${base}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: new URLSearchParams({ grant_type: 'client_credentials', client_id: accessKey.accessKeyId, client_secret: secret }) });
   const { access_token } = await response.json();
   await enter(tab, '#/alerts/log', access_token);
-  for (const place of ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/alerts/silences', '#/alerts/webhooks', '#/alerts/recipients', '#/alerts/new', '#/alerts/1', '#/groups', '#/groups/1', '#/tags', '#/tags/fleet', '#/users', '#/users/keys', '#/usage', '#/audit', '#/subscribers']) {
+  for (const place of ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/alerts/silences', '#/alerts/webhooks', '#/alerts/recipients', '#/alerts/new', '#/alerts/1', '#/groups', '#/groups/1', '#/tags', '#/tags/fleet', '#/users', '#/users/keys', '#/users/documents', '#/usage', '#/audit', '#/subscribers']) {
     await tab.goto(`${base}/${place}`);
     await tab.locator('.empty').filter({ hasText: 'You need the permission' }).waitFor();
     assert.equal(await tab.getByRole('alert').count(), 0, place);

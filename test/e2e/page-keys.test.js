@@ -1,5 +1,10 @@
 // Access keys on the page: named, rotated with an overlap, and seen to end.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { base, enter, graph } from './browser.js';
 import { accessible, countClicks, pageTests, pick } from './tab.js';
 
@@ -94,3 +99,22 @@ inTab('a key is renamed, and one that has ended cannot be rotated', async (tab) 
   await row.getByText('revoked').waitFor();
   assert.equal(await row.getByRole('button', { name: /^Rotate/ }).count(), 0);
 }, { viewport: { width: 390, height: 844 } });
+
+inTab('trusted documents stand beside the keys, with their text and whether they run', async (tab) => {
+  const folder = await mkdtemp(join(tmpdir(), 'simgraph-documents-'));
+  const file = join(folder, 'vans.graphql');
+  await writeFile(file, '"How many vans there are."\nquery CountVans { subscribers(filter: { nickname: { like: "van" } }) { totalCount } }');
+  const { SIMGRAPH_DATA_DIR } = process.env;
+  await promisify(execFile)(join(import.meta.dirname, '../../simgraph'), ['documents', 'add', file, '--company', 'demo', '--tool', '--data-dir', SIMGRAPH_DATA_DIR]);
+  await rm(folder, { recursive: true });
+  await enter(tab, '#/users/keys');
+  await tab.getByRole('link', { name: 'Trusted documents' }).click();
+  const row = tab.getByRole('row').filter({ hasText: 'CountVans' });
+  await row.getByText('count_vans').waitFor();
+  await row.getByText('runs', { exact: true }).waitFor();
+  await accessible(tab, 'trusted documents');
+  await row.getByRole('button', { name: 'CountVans' }).click();
+  const dialog = tab.getByRole('dialog', { name: 'CountVans' });
+  await dialog.getByText('query CountVans').waitFor();
+  await accessible(tab, 'a trusted document');
+});

@@ -63,6 +63,7 @@ const (
 	questionID  kind = "questionId"
 	dashboardID kind = "dashboardId"
 	reportID    kind = "reportId"
+	documentID  kind = "documentId"
 	// disabledHook is a webhook that is disabled.
 	disabledHook kind = "disabledHook"
 	deliveryID   kind = "deliveryId"
@@ -118,7 +119,7 @@ var leaves = map[string]kind{
 	"EditConditionAlertInput.alertId": conditionID, "explainConditionAlert.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
 	"silentHours": harmless, "sourceSilentMinutes": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
 	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
-	"reportId": reportID, "frequency": harmless, "hour": harmless, "recipients": userEmail, "isPaused": harmless,
+	"documentId": documentID, "reportId": reportID, "frequency": harmless, "hour": harmless, "recipients": userEmail, "isPaused": harmless,
 	"spreadsheet": harmless, "/export/usage.to": harmless, "/export/usage.group": groupID,
 	// Conditions of the graph, which the walks of the graph try and TestExportsFindNothingOfOthers.
 	"/export/subscribers.filter": harmless, "/export/usage.filter": harmless, "/export/sessions.filter": harmless, "/export/alert-log.filter": harmless, "/export/audit.filter": harmless,
@@ -154,7 +155,7 @@ var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInput.imsi": true, "EditGroupInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
 	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "DashboardKey.dashboardId": true, "ReportKey.reportId": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditReportInput.hour": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
-	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "UpstreamKey.upstreamId": true, "EditUpstreamInput.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true,
+	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "UpstreamKey.upstreamId": true, "EditUpstreamInput.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true, "TrustedDocumentKey.documentId": true,
 	"AuditEntryKey.sequence": true, "SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
@@ -238,6 +239,7 @@ var attributes = map[string]func(part, values) any{
 	"sourceName": func(_ part, v values) any { return v[senderName] }, "msisdn": func(p part, _ values) any { return p.subscriberID(1) },
 	"upstreamId": func(_ part, v values) any { return v[upstreamID] }, "UpstreamFilter.name": func(p part, _ values) any { return p.sender() },
 	"UpstreamFilter.sourceName": func(p part, _ values) any { return p.sender() + "-usage" }, "baseUrl": nil, "lastSyncedAt": nil, "lastSweptAt": nil, "failedAt": nil,
+	"documentId": func(_ part, v values) any { return v[documentID] }, "TrustedDocumentFilter.name": func(p part, _ values) any { return p.document() }, "isTool": nil,
 	"reportId": func(_ part, v values) any { return v[reportID] }, "frequency": nil, "isPaused": nil,
 	"questionId": func(_ part, v values) any { return v[questionID] }, "dashboardId": func(_ part, v values) any { return v[dashboardID] }, "DashboardFilter.name": func(p part, _ values) any { return p.mark + "-dashboard" },
 	"QuestionFilter.name": func(p part, _ values) any { return p.mark + "-question" },
@@ -288,7 +290,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
 		operationID: noOperation, activeOperation: noOperation, doneOperation: noOperation,
 		alertID: 990_001, conditionID: 990_006, "noticeId": 990_007, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
-		webhookID: 990_005, silenceID: 990_008, questionID: "00000000-0000-7000-8000-000000000004", dashboardID: "00000000-0000-7000-8000-000000000005", reportID: "00000000-0000-7000-8000-000000000005", disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
+		webhookID: 990_005, silenceID: 990_008, questionID: "00000000-0000-7000-8000-000000000004", dashboardID: "00000000-0000-7000-8000-000000000005", reportID: "00000000-0000-7000-8000-000000000005", documentID: strings.Repeat("0", 64), disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
 		"mailId": "00000000-0000-7000-8000-000000000002", "notified": "1:00000000-0000-7000-8000-000000000003:1",
 		upstreamID: 990_009, pausedUpstream: 990_009,
 		commandID: "00000000-0000-7000-8000-000000000001", providerURL: p.provider(),
@@ -300,7 +302,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "VolumeAlert": v[alertID],
 		"MailDelivery": v["mailId"], "AlertDelivery": v["notified"], "Silence": v[silenceID], "Question": v[questionID], "Dashboard": v[dashboardID], "Report": v[reportID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
 		"VolumeLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
-		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID],
+		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID], "TrustedDocument": v[documentID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],
 		// Numbers of entries are those of each company: none is another's alone.
 		"AuditEntry":      990_004,
@@ -374,6 +376,7 @@ func (w *world) look(t *testing.T, p part, v values) {
 		upstreamID:  `SELECT upstream_id FROM upstreams WHERE company_id = $1 AND name = $2`,
 		deliveryID: `SELECT m.message_id::text FROM webhook_messages m JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
 WHERE m.company_id = $1 AND w.name = $2`,
+		documentID:  `SELECT document_id FROM trusted_documents WHERE company_id = $1 AND name = $2`,
 		accessKeyID: `SELECT access_key_id FROM access_keys WHERE company_id = $1 AND $2 <> '' ORDER BY access_key_id LIMIT 1`,
 	} {
 		argument := any(p.group)
@@ -389,12 +392,15 @@ WHERE m.company_id = $1 AND w.name = $2`,
 		if wanted == upstreamID {
 			argument = p.sender()
 		}
+		if wanted == documentID {
+			argument = p.document()
+		}
 		var found string
 		if err := w.pool.GetContext(t.Context(), &found, statement, company, argument); err != nil {
 			t.Fatalf("%s of %s: %v", wanted, p.mark, err)
 		}
 		v[wanted] = found
-		if wanted != accessKeyID && wanted != deliveryID {
+		if wanted != accessKeyID && wanted != deliveryID && wanted != documentID {
 			v[wanted] = int(number(found))
 		}
 	}

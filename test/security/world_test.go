@@ -138,6 +138,12 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	w.ports.Operations = w.operations
 	w.load(t)
 	w.open(t, log, configure)
+	for _, p := range []part{own, others, rivals} {
+		_, _, err := w.documents.Create(t.Context(), domain.Whole(w.company(t, p.company)), "query "+p.document()+" { company { name } }")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	return w
 }
 
@@ -384,12 +390,13 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	}
 	w.signIn = signin.New(ways)
 	page := w.signIn.Handlers()
-	graph := resolvers.New(w.ports, clock)
-	limits := transport.DefaultLimits()
-	limits.Limits = guard.Unlimited()
 	var engine *transport.Server
 	w.documents = documents.New(w.pool, documents.Options{Check: func(text string) (trusted.Checked, error) { return engine.Inspect(text) }, Now: clock,
 		CheckTool: func(of *trusted.Document) error { return mcp.Check(w.schema, of) }, MostTools: mcp.MaxOwn()})
+	w.ports.Documents = w.documents
+	graph := resolvers.New(w.ports, clock)
+	limits := transport.DefaultLimits()
+	limits.Limits = guard.Unlimited()
 	engine = transport.New(graph.Schema(), transport.Config{
 		Document: library.NewLibrary(w.documents.Text, nil, time.Now).Find, DocumentsOnly: library.Only,
 		Authenticate: httpd.AdmitPayload(gate, limit.New(limit.Config{})),
@@ -471,6 +478,7 @@ func (p part) tag() string                 { return p.mark + "-tag" }
 func (p part) operator() string            { return p.mark + "-op" }
 func (p part) tariff() string              { return p.mark + "-tariff" }
 func (p part) source() string              { return p.mark + "-pgw" }
+func (p part) document() string            { return p.mark + "_document" }
 func (p part) sender() string              { return p.mark + "-sender" }
 func (p part) profile() string             { return p.mark + "-profile" }
 func (p part) lineRental() string          { return "7" + p.digits + "31" }

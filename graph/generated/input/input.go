@@ -1183,6 +1183,14 @@ type TestWebhookInput struct {
 	WebhookID int32 `json:"webhookId"`
 }
 
+// Names a trusted document.
+type TrustedDocumentKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The SHA-256 of the text, without sha256: before it.
+	DocumentID graphql.Omittable[*string] `json:"documentId,omitempty"`
+}
+
 // Which subscriber not to bar any more.
 type UnbarSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
@@ -2971,6 +2979,76 @@ func (e *TariffOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e TariffOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What trusted documents can be ordered by.
+type TrustedDocumentOrderField string
+
+const (
+	// The SHA-256 of the text in 64 lower-case hexadecimal digits; what clients send.
+	TrustedDocumentOrderFieldDocumentID TrustedDocumentOrderField = "DOCUMENT_ID"
+	// The name of the operation; null for one without.
+	TrustedDocumentOrderFieldName TrustedDocumentOrderField = "NAME"
+	// What its operation is.
+	TrustedDocumentOrderFieldKind TrustedDocumentOrderField = "KIND"
+	// Whether it is a tool for agents.
+	TrustedDocumentOrderFieldIsTool TrustedDocumentOrderField = "IS_TOOL"
+	// The account that added it.
+	TrustedDocumentOrderFieldCreatedBy TrustedDocumentOrderField = "CREATED_BY"
+	// When it was added.
+	TrustedDocumentOrderFieldCreatedAt TrustedDocumentOrderField = "CREATED_AT"
+)
+
+var AllTrustedDocumentOrderField = []TrustedDocumentOrderField{
+	TrustedDocumentOrderFieldDocumentID,
+	TrustedDocumentOrderFieldName,
+	TrustedDocumentOrderFieldKind,
+	TrustedDocumentOrderFieldIsTool,
+	TrustedDocumentOrderFieldCreatedBy,
+	TrustedDocumentOrderFieldCreatedAt,
+}
+
+func (e TrustedDocumentOrderField) IsValid() bool {
+	switch e {
+	case TrustedDocumentOrderFieldDocumentID, TrustedDocumentOrderFieldName, TrustedDocumentOrderFieldKind, TrustedDocumentOrderFieldIsTool, TrustedDocumentOrderFieldCreatedBy, TrustedDocumentOrderFieldCreatedAt:
+		return true
+	}
+	return false
+}
+
+func (e TrustedDocumentOrderField) String() string {
+	return string(e)
+}
+
+func (e *TrustedDocumentOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = TrustedDocumentOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid TrustedDocumentOrderField", str)
+	}
+	return nil
+}
+
+func (e TrustedDocumentOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *TrustedDocumentOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e TrustedDocumentOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

@@ -44,6 +44,7 @@ const views: Record<Exclude<ViewName, 'explore'>, Shown> = {
   tag: { title: (id) => `Tag ${id}`, place: 'Tags', view: part(() => import('../tags/TagPage')) },
   users: { title: 'Users', place: 'Users', view: part(() => import('../users/Users')) },
   keys: { title: 'Access keys', place: 'Users', view: part(() => import('../users/Keys')) },
+  documents: { title: 'Trusted documents', place: 'Users', view: part(() => import('../users/Documents')) },
   operations: { title: 'Operations', place: 'Operations', view: part(() => import('../operations/Operations')) },
   newOperation: { title: 'Change by a file', place: 'Operations', view: part(() => import('../operations/NewOperation')) },
   operation: { title: 'Operation', place: 'Operations', view: part(() => import('../operations/OperationPage')) },

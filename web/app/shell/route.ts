@@ -22,6 +22,7 @@ const places = {
   tag: 'tags/:',
   users: 'users',
   keys: 'users/keys',
+  documents: 'users/documents',
   operations: 'operations',
   newOperation: 'operations/new',
   operation: 'operations/:',

@@ -4,10 +4,10 @@ import { Tabs } from '../ui/Tabs';
 import '../styles/lists.css';
 
 /** The heading and the parts of the place Users. */
-export const Frame = ({ current, children }: { current: 'users' | 'keys'; children: ReactNode }) => (
+export const Frame = ({ current, children }: { current: 'users' | 'keys' | 'documents'; children: ReactNode }) => (
   <div className="page wide">
     <div className="heading"><h1>Users and keys</h1></div>
-    <Tabs label="Parts of Users" tabs={[{ name: 'Users', href: to('users'), current: current === 'users' }, { name: 'Access keys', href: to('keys'), current: current === 'keys' }]} />
+    <Tabs label="Parts of Users" tabs={[{ name: 'Users', href: to('users'), current: current === 'users' }, { name: 'Access keys', href: to('keys'), current: current === 'keys' }, { name: 'Trusted documents', href: to('documents'), current: current === 'documents' }]} />
     {children}
   </div>
 );
