@@ -299,11 +299,12 @@ func TestTheDemoFeedsItself(t *testing.T) {
 
 // emptyInTheDemo are connections that the demo company has nothing for, with the reason.
 var emptyInTheDemo = map[string]string{
-	"Query.commands":      "no provider of commands is set up: what it would call is nobody's",
-	"Query.sources":       "no carrier posts records to the demo",
-	"Query.sourceRejects": "no carrier posts records to the demo",
-	"Query.upstreams":     "the demo is no copy of another server",
-	"Company.reports":     "nobody reads the addresses of the demo: a report would send mail to them each day",
+	"Query.commands":         "no provider of commands is set up: what it would call is nobody's",
+	"Query.sources":          "no carrier posts records to the demo",
+	"Query.sourceRejects":    "no carrier posts records to the demo",
+	"Query.upstreams":        "the demo is no copy of another server",
+	"Query.trustedDocuments": "what an app sends is stored with the app",
+	"Company.reports":        "nobody reads the addresses of the demo: a report would send mail to them each day",
 }
 
 // A newcomer finds something in every list: what the schema has of connections at its
