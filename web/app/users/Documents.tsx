@@ -46,8 +46,8 @@ export default function Documents() {
   ];
   return (
     <Frame current="documents">
-      <p className="hint">Access keys that are limited to trusted documents run these, and those for all companies. <code>simgraph documents</code> adds and removes them. <a href="/docs/documents">How clients send them</a></p>
-      <Panel id="list" title={list.total === undefined ? 'Trusted documents' : `${count(list.total)} trusted document${list.total === 1 ? '' : 's'}`}>
+      <p className="hint">Access keys that are limited to trusted documents run these, and those for all companies. <code>simgraph documents</code> adds and removes them.</p>
+      <Panel id="list" title={list.total === undefined ? 'Trusted documents' : `${count(list.total)} trusted document${list.total === 1 ? '' : 's'}`} aside={<a href="/docs/documents">How clients send them</a>}>
         <Table label="Trusted documents" list={list} columns={columns} keyOf={({ documentId }) => documentId} none={<Empty>The company has no trusted documents. <code>simgraph documents add</code> adds those of an app.</Empty>} />
       </Panel>
       {open && <Text of={open} close={() => setOpen(null)} />}
