@@ -20,11 +20,11 @@ import (
 )
 
 // mostBytes bounds what a browser loads for the overview and the editor; what
-// formats a query, the REST contract, the answers to questions about usage, dashboards, the page
+// formats a query, the REST contract, the answers to questions about usage, dashboards, trusted documents, the page
 // of a subscriber and the texts of the operations are loaded when they are needed.
 const mostBytes = 1_800_000
 
-var later = regexp.MustCompile(`/(swagger|docs|handbook|search|prettier|operations|Usage-|Shown-|Dashboards-|DashboardPage-|Forms-|Grid-|SubscriberPage-)[^/]*$`)
+var later = regexp.MustCompile(`/(swagger|docs|handbook|search|prettier|operations|Usage-|Shown-|Dashboards-|DashboardPage-|Forms-|Grid-|SubscriberPage-|Documents-)[^/]*$`)
 
 func TestTheBuildBelongsToTheSources(t *testing.T) {
 	want, err := sources.Hash(os.DirFS(".."))
