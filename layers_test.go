@@ -33,7 +33,7 @@ var layers = map[string][]string{
 	"domain/document":        {"domain", "domain/ascii", "domain/query"},
 	"domain/retention":       {"domain"},
 	"domain/source":          {"domain", "domain/query"},
-	"domain/report":          {"domain", "domain/ascii", "domain/query"},
+	"domain/report":          {"domain", "domain/ascii", "domain/dashboard", "domain/query"},
 	"domain/dashboard":       {"domain", "domain/query", "domain/source"},
 	"domain/upstream":        {"domain", "domain/ascii", "domain/query", "domain/webhook"},
 	"domain/gatewaytest":     {"domain"},

@@ -26,6 +26,7 @@ import (
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/query"
+	rules "simgraph/domain/report"
 	"simgraph/graph/lists"
 )
 
@@ -131,7 +132,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	recorded := usage.New(pool, nil, usage.Options{})
 	questions, dashboards := db.NewQuestions(pool, time.Now), dashboard.New(pool, dashboard.Options{Now: time.Now})
 	documents := document.New(pool, document.Options{})
-	kept := reports.New(pool, questions, time.Now)
+	kept := reports.New(pool, rules.Finder{Questions: questions, Dashboards: dashboards}, time.Now)
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
 		"AccessKey": listers(t, users.Keys, users.CountKeys), "AuditEntry": listers(t, entries.List, entries.Count),

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"simgraph/domain"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/report"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
@@ -114,7 +115,7 @@ func (q queryResolver) Report(ctx context.Context, by input.ReportKey) (*report.
 	return lookUp[report.Report](ctx, q, "Report", by.ID, by.ReportID)
 }
 
-func (q queryResolver) PreviewReport(ctx context.Context, questionID string, frequency report.Frequency, hour int32) (*report.Preview, error) {
+func (q queryResolver) PreviewReport(ctx context.Context, questionID, dashboardID *string, frequency report.Frequency, hour int32) (*report.Preview, error) {
 	schedule := report.Schedule{Frequency: frequency, Hour: int(hour)}
 	if err := schedule.Check(); err != nil {
 		return nil, err
@@ -123,20 +124,20 @@ func (q queryResolver) PreviewReport(ctx context.Context, questionID string, fre
 	if err != nil {
 		return nil, err
 	}
-	found, err := q.Ports.Questions.FindMany(ctx, caller.Scope, []string{questionID})
+	topic := report.Topic{QuestionID: questionID, DashboardID: dashboardID}
+	content, err := report.Finder{Questions: q.Ports.Questions, Dashboards: q.Ports.Dashboards}.Find(ctx, caller.Scope, topic)
 	if err != nil {
 		return nil, err
 	}
-	question := found[questionID]
-	if question == nil {
-		return nil, domain.NotFound("questionId", "question", questionID)
+	if content == nil {
+		return nil, topic.Missing()
 	}
 	end, err := q.previews.begin(ctx, caller.Scope.Company, previewWait)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	return q.ReportPreviews.Preview(ctx, caller, question, schedule)
+	return q.ReportPreviews.Preview(ctx, caller, content, schedule)
 }
 
 func (c companyResolver) Reports(ctx context.Context, of *domain.Company, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.ReportConnection, error) {
@@ -149,7 +150,7 @@ func (m mutationResolver) CreateReport(ctx context.Context, in input.CreateRepor
 		return nil, err
 	}
 	created, err := m.Ports.Reports.Create(ctx, scope, report.Report{
-		QuestionID: in.QuestionID, Schedule: report.Schedule{Frequency: in.Frequency, Hour: int(in.Hour)}, Recipients: in.Recipients,
+		Topic: report.Topic{QuestionID: in.QuestionID.Value(), DashboardID: in.DashboardID.Value()}, Schedule: report.Schedule{Frequency: in.Frequency, Hour: int(in.Hour)}, Recipients: in.Recipients,
 	})
 	return &model.CreateReportPayload{Report: created}, err
 }
@@ -194,6 +195,10 @@ func (r reportResolver) ID(_ context.Context, of *report.Report) (string, error)
 
 func (r reportResolver) Question(ctx context.Context, of *report.Report) (*domain.Question, error) {
 	return questionOfReport.of(ctx, of)
+}
+
+func (r reportResolver) Dashboard(ctx context.Context, of *report.Report) (*dashboard.Dashboard, error) {
+	return dashboardOfReport.of(ctx, of)
 }
 
 func (r reportResolver) IsEditable(ctx context.Context, of *report.Report) (bool, error) {

@@ -154,7 +154,9 @@ var (
 	questionOfTile      = relate(field{"DashboardTile", "question", apart, ""}, questionsByID, func(t *dashboard.Tile) (string, bool) { return optional(t.QuestionID) })
 	reportsOfCompany    = relateBy(field{"Company", "reports", apart, ""}, reportsByListing, single[*domain.Company], listingArguments[*domain.Company](report.Fields))
 	questionOfReport    = relate(field{"Report", "question", rides, ""}, questionsByID,
-		func(r *report.Report) (string, bool) { return r.QuestionID, true })
+		func(r *report.Report) (string, bool) { return optional(r.QuestionID) })
+	dashboardOfReport = relate(field{"Report", "dashboard", rides, ""}, dashboardsByID,
+		func(r *report.Report) (string, bool) { return optional(r.DashboardID) })
 	subscriberOfTop = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
 		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
 )

@@ -49,6 +49,7 @@ var bounded = map[string]string{
 	"Recipient.alertIds Recipient.groupIds Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Webhook.alertIds Webhook.groupIds Webhook.tagNames": "checked when they are written: at most 100",
 	"AttachTagPayload.subscribers DetachTagPayload.subscribers RecordUsagePayload.results Query.nodes Query._entities Query.previewSourceProfile":                     "as many as the argument has",
 	"Dashboard.tiles":            "checked when they are written: at most 24",
+	"ReportPreview.files":        "one for each tile that is sent: at most 12",
 	"SendTestAlertPayload.mails": "one for each recipient, at most 100",
 	"Query.sourceProfiles":       "at most 200 to a company, and the ready ones", "Query.sourceProfileVersions": "the last 100 are kept",
 	"AlertPreview.firings ConditionPreview.firings": "the first 100", "ConditionPreview.days": "as many as the argument has, at most 90",

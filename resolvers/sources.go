@@ -41,6 +41,7 @@ var (
 	questionsByListing = listingPages(func(g *Graph) lister[*domain.Question] { return g.Ports.Questions.List }, itself,
 		func(g *Graph) counter { return g.Ports.Questions.Count })
 	questionsByID       = loading(func(g *Graph) many[string, *domain.Question] { return g.Ports.Questions.FindMany })
+	dashboardsByID      = loading(func(g *Graph) many[string, *dashboard.Dashboard] { return g.Ports.Dashboards.FindMany })
 	dashboardsByListing = listingPages(func(g *Graph) lister[*dashboard.Dashboard] { return g.Ports.Dashboards.List }, itself,
 		func(g *Graph) counter { return g.Ports.Dashboards.Count })
 	reportsByListing = listingPages(func(g *Graph) lister[*report.Report] { return g.Ports.Reports.List }, itself,

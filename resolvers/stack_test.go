@@ -37,6 +37,7 @@ import (
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	trusted "simgraph/domain/document"
+	"simgraph/domain/report"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/bundle"
 	"simgraph/internal/demo"
@@ -83,7 +84,7 @@ func newStack(t testing.TB) *stack {
 	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, db.NewQuestions(pool, clock), clock), Audit: audit.NewLog(pool),
+		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock), Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
 		Accounts: signin.New(pool, access, signin.Options{Idle: time.Hour, Most: time.Hour}),
 		Documents: document.New(pool, document.Options{

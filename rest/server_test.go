@@ -25,6 +25,7 @@ import (
 	"simgraph/db/silence"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	rules "simgraph/domain/report"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/bundle"
@@ -67,7 +68,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Recipients:   db.NewRecipients(pool, clock),
 		Questions:    db.NewQuestions(pool, clock),
 		Dashboards:   dashboard.New(pool, dashboard.Options{Now: clock}),
-		Reports:      reports.New(pool, db.NewQuestions(pool, clock), clock),
+		Reports:      reports.New(pool, rules.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock),
 		Audit:        audit.NewLog(pool),
 	}, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))

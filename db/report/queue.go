@@ -60,11 +60,9 @@ func (s *Store) Claim(ctx context.Context, company domain.CompanyID, lease time.
 	if due.Caller, err = access.CallerOfUser(ctx, s.pool, company, of.OwnerID); err != nil || due.Caller == nil {
 		return due, err
 	}
-	found, err := s.questions.FindMany(ctx, due.Caller.Scope, []string{of.QuestionID})
-	if err != nil {
+	if due.Content, err = s.finder.Find(ctx, due.Caller.Scope, of.Topic); err != nil {
 		return due, err
 	}
-	due.Question = found[of.QuestionID]
 	due.Recipients, err = pg.SelectValues[string](ctx, s.pool, reachable, company, pq.StringArray(of.Wanted()), 0)
 	return due, err
 }

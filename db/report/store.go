@@ -22,9 +22,9 @@ import (
 // Store keeps reports in PostgreSQL.
 type Store struct {
 	pool *sqlx.DB
-	// questions are looked up as the owner of a report.
-	questions domain.Questions
-	now       func() time.Time
+	// finder looks up what is sent as the owner of a report.
+	finder report.Finder
+	now    func() time.Time
 	// Most is how many reports a user keeps: report.MaxReports, but in tests.
 	Most int
 }
@@ -35,8 +35,8 @@ var (
 )
 
 // New returns the store on the pool; now is the clock.
-func New(pool *sqlx.DB, questions domain.Questions, now func() time.Time) *Store {
-	return &Store{pool, questions, now, report.MaxReports}
+func New(pool *sqlx.DB, finder report.Finder, now func() time.Time) *Store {
+	return &Store{pool, finder, now, report.MaxReports}
 }
 
 func (s *Store) moment() time.Time { return pg.Moment(s.now()) }
@@ -44,7 +44,7 @@ func (s *Store) moment() time.Time { return pg.Moment(s.now()) }
 func noReport(id string) error { return domain.NotFound("reportId", "report", id) }
 
 const (
-	columns = `r.report_id, r.question_id, r.frequency, r.hour, r.recipients AS addresses, r.unsubscribed AS parted, r.is_paused, r.owner_id, r.owner,
+	columns = `r.report_id, r.question_id, r.dashboard_id, r.frequency, r.hour, r.recipients AS addresses, r.unsubscribed AS parted, r.is_paused, r.owner_id, r.owner,
   r.next_due_at, r.last_sent_at, nullif(r.last_failure, '') AS last_failure, r.ended_at, r.ended_reason, r.created_at, r.changed_at`
 	// fromReports are those that a scope ($1) of a user ($3) shows, which is restricted ($2) or not.
 	fromReports = `
@@ -74,7 +74,7 @@ var table = keyset.Table{
 	Key: query.Field{Name: "reportId", Type: query.Text}, Order: []query.Order{{Field: query.Field{Name: "createdAt", Type: query.Time}, Desc: true}},
 	Select: columns, From: fromReports,
 	Columns: map[string]keyset.Column{
-		"reportId": {SQL: "r.report_id", UUID: true}, "questionId": {SQL: "r.question_id", UUID: true}, "frequency": {SQL: "r.frequency"}, "owner": {SQL: "r.owner"},
+		"reportId": {SQL: "r.report_id", UUID: true}, "questionId": {SQL: "r.question_id", UUID: true, Nullable: true}, "dashboardId": {SQL: "r.dashboard_id", UUID: true, Nullable: true}, "frequency": {SQL: "r.frequency"}, "owner": {SQL: "r.owner"},
 		"isPaused": {SQL: "r.is_paused"}, "createdAt": {SQL: "r.created_at"}, "changedAt": {SQL: "r.changed_at"},
 	},
 }
@@ -108,8 +108,8 @@ func entryOf(action, id string, before, after *report.Report) *domain.AuditEntry
 const (
 	countOwn     = `SELECT count(*) FROM reports WHERE company_id = $1 AND owner_id = $2`
 	insertReport = `
-INSERT INTO reports (company_id, report_id, question_id, frequency, hour, recipients, is_paused, owner_id, owner, next_due_at, created_at, changed_at)
-VALUES ($1, $2::uuid, $3::uuid, $4, $5, $6, $7, $8, $9, $10, $11, $11)`
+INSERT INTO reports (company_id, report_id, question_id, dashboard_id, frequency, hour, recipients, is_paused, owner_id, owner, next_due_at, created_at, changed_at)
+VALUES ($1, $2::uuid, $3::uuid, $12::uuid, $4, $5, $6, $7, $8, $9, $10, $11, $11)`
 )
 
 // Create implements report.Reports.
@@ -117,12 +117,12 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, of report.Report
 	if err := of.Check(); err != nil {
 		return nil, err
 	}
-	found, err := s.questions.FindMany(ctx, scope, []string{of.QuestionID})
+	content, err := s.finder.Find(ctx, scope, of.Topic)
 	if err != nil {
 		return nil, err
 	}
-	if found[of.QuestionID] == nil {
-		return nil, domain.NotFound("questionId", "question", of.QuestionID)
+	if content == nil {
+		return nil, of.Missing()
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, of report.Report
 		}
 		of.Plan(at, company.Billing())
 		_, err = pg.Affected(ctx, tx, insertReport, scope.Company, of.ReportID, of.QuestionID, of.Frequency, of.Hour, pq.StringArray(of.Recipients), of.IsPaused,
-			of.OwnerID, of.Owner, of.NextDueAt, at)
+			of.OwnerID, of.Owner, of.NextDueAt, at, of.DashboardID)
 		return entryOf(domain.AuditReportCreate, of.ReportID, &report.Report{}, &of), err
 	})
 	return &of, err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/report"
 	"simgraph/domain"
@@ -38,8 +39,8 @@ INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 		Version: domain.QuestionVersion, Measure: domain.MeasureTotal, Interval: domain.Daily, Chart: domain.ChartLine, Span: domain.SpanToday,
 	}})
 	fatal.If(t, err)
-	store := report.New(pool, questions, clock)
-	spec := rules.Report{QuestionID: question.QuestionID, Schedule: rules.Schedule{Frequency: rules.Daily, Hour: 7}, Recipients: []string{"A@acme.example"}}
+	store := report.New(pool, rules.Finder{Questions: questions, Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock)
+	spec := rules.Report{Topic: rules.Topic{QuestionID: &question.QuestionID}, Schedule: rules.Schedule{Frequency: rules.Daily, Hour: 7}, Recipients: []string{"A@acme.example"}}
 	if _, err := store.Create(t.Context(), other, spec); kindOf(err) != domain.KindNotFound {
 		t.Errorf("a report of a question that its owner does not see: %v", err)
 	}

@@ -100,6 +100,24 @@ func (c Common) definition() domain.QuestionDefinition {
 	return d
 }
 
+// Of is what a tile asks under what is common, fitted so that it can be asked. The page has the
+// same rule in web/app/dashboards/board.ts.
+func (c Common) Of(d domain.QuestionDefinition) domain.QuestionDefinition {
+	if c.Span != nil {
+		d.Span, d.FirstDay, d.LastDay = *c.Span, c.FirstDay, c.LastDay
+	}
+	if c.GroupID != nil || c.TagName != nil || c.PhysicalID != nil {
+		d.GroupID, d.TagName, d.PhysicalID = c.GroupID, c.TagName, c.PhysicalID
+	}
+	if d.PhysicalID != nil && d.Split != nil && *d.Split == domain.SplitSubscriber {
+		d.Split = nil
+		if d.Chart == domain.ChartTop || d.Chart == domain.ChartRisers {
+			d.Chart = domain.ChartBars
+		}
+	}
+	return d
+}
+
 // Subject is a question about whom the dashboard is about.
 func (c Common) Subject() *domain.QuestionDefinition {
 	return &domain.QuestionDefinition{GroupID: c.GroupID, PhysicalID: c.PhysicalID}

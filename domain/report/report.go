@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -117,17 +118,19 @@ const (
 	OwnerGone Reason = "OWNER_GONE"
 	// PermissionLost: the owner may not ask the question any more.
 	PermissionLost Reason = "PERMISSION_LOST"
-	// QuestionGone: the question was deleted, or its owner does not see it or what it is about.
+	// QuestionGone: the question or dashboard was deleted, or its owner does not see it or what
+	// it is about.
 	QuestionGone Reason = "QUESTION_GONE"
 	// NobodyLeft: every recipient has unsubscribed, or is no user and no recipient of alerts.
 	NobodyLeft Reason = "NOBODY_LEFT"
 )
 
-// Report is a question that is answered on a schedule and sent by mail, as its owner sees it.
+// Report is a question or a dashboard that is answered on a schedule and sent by mail, as its
+// owner sees it.
 type Report struct {
 	// ReportID is a UUID, which bundles keep.
-	ReportID   string
-	QuestionID string
+	ReportID string
+	Topic
 	Schedule
 	// Recipients are addresses, of which no mail goes to those that are Unsubscribed, too.
 	Recipients, Unsubscribed []string
@@ -147,7 +150,7 @@ type Report struct {
 
 // Check refuses a report that breaks a rule of its fields, and folds its addresses.
 func (r *Report) Check() error {
-	if err := r.Schedule.Check(); err != nil {
+	if err := cmp.Or(r.Topic.Check(), r.Schedule.Check()); err != nil {
 		return err
 	}
 	return checkRecipients(r.Recipients)
@@ -233,7 +236,8 @@ func (r *Report) Plan(now time.Time, billing domain.Billing) {
 
 // Audited are the fields of reports that the audit log keeps.
 var Audited = []domain.AuditField[Report]{
-	{Name: "questionId", Text: func(r *Report) string { return r.QuestionID }},
+	{Name: "questionId", Text: func(r *Report) string { return domain.OrEmpty(r.QuestionID) }},
+	{Name: "dashboardId", Text: func(r *Report) string { return domain.OrEmpty(r.DashboardID) }},
 	{Name: "frequency", Text: func(r *Report) string { return string(r.Frequency) }},
 	{Name: "hour", Text: func(r *Report) string { return strconv.Itoa(r.Hour) }},
 	{Name: "recipients", Text: func(r *Report) string { return strings.Join(r.Recipients, ", ") }},
@@ -250,8 +254,8 @@ type Reports interface {
 	Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error)
 	// FindMany answers for a batch at once, keyed by id. What is no UUID names none.
 	FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*Report, error)
-	// Create keeps a report of the user of the scope, who must see the question. Recipients
-	// are users of the company and recipients of alerts.
+	// Create keeps a report of the user of the scope, who must see the question or dashboard.
+	// Recipients are users of the company and recipients of alerts.
 	Create(ctx context.Context, scope domain.Scope, report Report) (*Report, error)
 	Edit(ctx context.Context, scope domain.Scope, id string, edit Edit) (*Report, error)
 	// Send makes the report due now.
@@ -264,20 +268,38 @@ type Reports interface {
 type Issue struct {
 	ReportID string
 	DueAt    time.Time
-	Question domain.Question
 	Schedule Schedule
-	// Group is the name of the group that the question is about; "" for none.
-	Group  string
-	Answer Answer
+	Topic
+	Name        string
+	Description *string
+	// Sections are those of the answers, one for a question.
+	Sections []Section
+	// Hidden is how many tiles of a dashboard are not seen, and LeftOut how many are beyond
+	// those that are sent.
+	Hidden, LeftOut int
 }
 
-// Due is a report that is to be answered: its question and its owner as they are now.
+// Section is the answer to one question of an issue.
+type Section struct {
+	Question domain.Question
+	// Group is the name of the group that the question is about; "" for none.
+	Group string
+	// Problem is why a tile has no answer; "" where it has one.
+	Problem string
+	Answer  Answer
+	// Picture is a PNG; nil for none.
+	Picture []byte
+	// IsFileLeftOut is whether there is no room for the file.
+	IsFileLeftOut bool
+}
+
+// Due is a report that is to be answered: what it sends and its owner as they are now.
 type Due struct {
 	Report
 	// Caller is the owner; nil where there is none who may sign in.
 	Caller *domain.Caller
-	// Question is nil where the owner does not see it.
-	Question *domain.Question
+	// Content is nil where the owner does not see it.
+	Content *Content
 	// Recipients are those who get the mail.
 	Recipients []string
 	// Claim tells two claims of the report apart.
@@ -293,7 +315,7 @@ func (d *Due) Ends() Reason {
 		return OwnerGone
 	case !d.Caller.May(domain.ViewStatisticsOverview):
 		return PermissionLost
-	case d.Question == nil:
+	case d.Content == nil:
 		return QuestionGone
 	case len(d.Recipients) == 0:
 		return NobodyLeft
@@ -303,15 +325,20 @@ func (d *Due) Ends() Reason {
 
 // Preview is what a report would send now.
 type Preview struct {
-	Subject, Text, HTML, CSV, FileName string
-	// Rows are how many the file has.
-	Rows int
+	Subject, Text, HTML string
+	Files               []File
+}
+
+// File is what is attached to a mail: the table of an answer.
+type File struct {
+	FileName, CSV string
+	Rows          int
 }
 
 // Previewer writes previews.
 type Previewer interface {
-	// Preview answers the question as the caller sees usage.
-	Preview(ctx context.Context, caller *domain.Caller, question *domain.Question, schedule Schedule) (*Preview, error)
+	// Preview answers the questions as the caller sees usage.
+	Preview(ctx context.Context, caller *domain.Caller, content *Content, schedule Schedule) (*Preview, error)
 }
 
 // Queue hands out reports that are due. Several workers, also of several processes, share one.
@@ -343,6 +370,7 @@ type Failure struct {
 var Fields = query.NewFields(
 	query.Field{Name: "reportId", Type: query.Text},
 	query.Field{Name: "questionId", Type: query.Text},
+	query.Field{Name: "dashboardId", Type: query.Text},
 	query.Enumerated("frequency", []Frequency{Daily, Weekly, PeriodEnd}).Unordered(),
 	query.Field{Name: "owner", Type: query.Text},
 	query.Field{Name: "isPaused", Type: query.Boolean},

@@ -2626,7 +2626,7 @@ func (ec *executionContext) unmarshalInputReportFilter(ctx context.Context, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "reportId", "questionId", "frequency", "owner", "isPaused", "createdAt", "changedAt"}
+	fieldsInOrder := [...]string{"and", "or", "not", "reportId", "questionId", "dashboardId", "frequency", "owner", "isPaused", "createdAt", "changedAt"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -2669,6 +2669,13 @@ func (ec *executionContext) unmarshalInputReportFilter(ctx context.Context, obj 
 				return it, err
 			}
 			it["questionId"] = data
+		case "dashboardId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dashboardId"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["dashboardId"] = data
 		case "frequency":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("frequency"))
 			data, err := ec.unmarshalOReportFrequencyFilter2map(ctx, v)

@@ -342,6 +342,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"ReportCommandPayload":                e.planReportCommandPayload(),
 			"ReportConnection":                    e.planReportConnection(),
 			"ReportEdge":                          e.planReportEdge(),
+			"ReportFile":                          e.planReportFile(),
 			"ReportPreview":                       e.planReportPreview(),
 			"RestoreRecipientPayload":             e.planRestoreRecipientPayload(),
 			"ResumeSourcePayload":                 e.planResumeSourcePayload(),
@@ -7809,13 +7810,12 @@ func (e *executableSchema) planReport() *plan.Object {
 				},
 			},
 			"questionId": {
-				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Report_questionId(ctx, field)
 				},
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*report.Report)
-					return appendNString2string(b, obj.QuestionID)
+					return appendOString2ᚖstring(b, obj.QuestionID)
 				},
 			},
 			"question": {
@@ -7827,6 +7827,25 @@ func (e *executableSchema) planReport() *plan.Object {
 					return e.Resolvers.Report().Question(ctx, obj)
 				},
 				Shape: plan.Pointer[domain.Question](false, "Question"),
+			},
+			"dashboardId": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Report_dashboardId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*report.Report)
+					return appendOString2ᚖstring(b, obj.DashboardID)
+				},
+			},
+			"dashboard": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Report_dashboard(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*report.Report)
+					return e.Resolvers.Report().Dashboard(ctx, obj)
+				},
+				Shape: plan.Pointer[dashboard.Dashboard](false, "Dashboard"),
 			},
 			"frequency": {
 				NonNull: true,
@@ -8077,6 +8096,44 @@ func (e *executableSchema) planReportEdge() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planReportFile() *plan.Object {
+	return &plan.Object{
+		Satisfies: reportFileImplementors,
+		Fields: map[string]*plan.Field{
+			"fileName": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReportFile_fileName(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*report.File)
+					return appendNString2string(b, obj.FileName)
+				},
+			},
+			"csv": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReportFile_csv(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*report.File)
+					return appendNString2string(b, obj.CSV)
+				},
+			},
+			"rows": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ReportFile_rows(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*report.File)
+					return appendNInt2int(b, obj.Rows)
+				},
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planReportPreview() *plan.Object {
 	return &plan.Object{
 		Satisfies: reportPreviewImplementors,
@@ -8111,35 +8168,16 @@ func (e *executableSchema) planReportPreview() *plan.Object {
 					return appendNString2string(b, obj.HTML)
 				},
 			},
-			"csv": {
+			"files": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ReportPreview_csv(ctx, field)
+					return e.executing(ctx).fieldContext_ReportPreview_files(ctx, field)
 				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
 					obj := of.(*report.Preview)
-					return appendNString2string(b, obj.CSV)
+					return obj.Files, nil
 				},
-			},
-			"fileName": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ReportPreview_fileName(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*report.Preview)
-					return appendNString2string(b, obj.FileName)
-				},
-			},
-			"rows": {
-				NonNull: true,
-				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-					return e.executing(ctx).fieldContext_ReportPreview_rows(ctx, field)
-				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
-					obj := of.(*report.Preview)
-					return appendNInt2int(b, obj.Rows)
-				},
+				Shape: plan.List[report.File](true, plan.Value[report.File](true, "ReportFile")),
 			},
 		},
 	}

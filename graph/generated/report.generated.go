@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"simgraph/domain"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/report"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
@@ -24,6 +25,8 @@ type ReportResolver interface {
 	ID(ctx context.Context, obj *report.Report) (string, error)
 
 	Question(ctx context.Context, obj *report.Report) (*domain.Question, error)
+
+	Dashboard(ctx context.Context, obj *report.Report) (*dashboard.Dashboard, error)
 
 	IsEditable(ctx context.Context, obj *report.Report) (bool, error)
 }
@@ -190,11 +193,11 @@ func (ec *executionContext) _Report_questionId(ctx context.Context, field graphq
 			return obj.QuestionID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Report_questionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -228,6 +231,61 @@ func (ec *executionContext) fieldContext_Report_question(_ context.Context, fiel
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Question(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Report_dashboardId(ctx context.Context, field graphql.CollectedField, obj *report.Report) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Report_dashboardId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DashboardID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Report_dashboardId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Report", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Report_dashboard(ctx context.Context, field graphql.CollectedField, obj *report.Report) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Report_dashboard(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Report().Dashboard(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *dashboard.Dashboard) graphql.Marshaler {
+			return ec.marshalODashboard2ᚖsimgraphᚋdomainᚋdashboardᚐDashboard(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Report_dashboard(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Report",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Dashboard(ctx, field)
 		},
 	}
 	return fc, nil
@@ -729,6 +787,75 @@ func (ec *executionContext) fieldContext_ReportEdge_node(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _ReportFile_fileName(ctx context.Context, field graphql.CollectedField, obj *report.File) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReportFile_fileName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FileName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReportFile_fileName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReportFile", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ReportFile_csv(ctx context.Context, field graphql.CollectedField, obj *report.File) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReportFile_csv(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CSV, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReportFile_csv(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReportFile", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ReportFile_rows(ctx context.Context, field graphql.CollectedField, obj *report.File) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReportFile_rows(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rows, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReportFile_rows(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReportFile", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _ReportPreview_subject(ctx context.Context, field graphql.CollectedField, obj *report.Preview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -798,73 +925,36 @@ func (ec *executionContext) fieldContext_ReportPreview_html(_ context.Context, f
 	return graphql.NewScalarFieldContext("ReportPreview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReportPreview_csv(ctx context.Context, field graphql.CollectedField, obj *report.Preview) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReportPreview_files(ctx context.Context, field graphql.CollectedField, obj *report.Preview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ReportPreview_csv(ctx, field)
+			return ec.fieldContext_ReportPreview_files(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.CSV, nil
+			return obj.Files, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []report.File) graphql.Marshaler {
+			return ec.marshalNReportFile2ᚕsimgraphᚋdomainᚋreportᚐFileᚄ(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ReportPreview_csv(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ReportPreview", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ReportPreview_fileName(ctx context.Context, field graphql.CollectedField, obj *report.Preview) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ReportPreview_fileName(ctx, field)
+func (ec *executionContext) fieldContext_ReportPreview_files(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReportPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReportFile(ctx, field)
 		},
-		func(ctx context.Context) (any, error) {
-			return obj.FileName, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ReportPreview_fileName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ReportPreview", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ReportPreview_rows(ctx context.Context, field graphql.CollectedField, obj *report.Preview) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ReportPreview_rows(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Rows, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ReportPreview_rows(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ReportPreview", field, false, false, errors.New("field of type Int does not have child fields"))
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _SendReportPayload_report(ctx context.Context, field graphql.CollectedField, obj *model.SendReportPayload) (ret graphql.Marshaler) {
@@ -918,7 +1008,7 @@ func (ec *executionContext) unmarshalInputCreateReportInput(ctx context.Context,
 		asMap["hour"] = 7
 	}
 
-	fieldsInOrder := [...]string{"questionId", "frequency", "hour", "recipients"}
+	fieldsInOrder := [...]string{"questionId", "dashboardId", "frequency", "hour", "recipients"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -927,11 +1017,18 @@ func (ec *executionContext) unmarshalInputCreateReportInput(ctx context.Context,
 		switch k {
 		case "questionId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("questionId"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.QuestionID = data
+			it.QuestionID = graphql.OmittableOf(data)
+		case "dashboardId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dashboardId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DashboardID = graphql.OmittableOf(data)
 		case "frequency":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("frequency"))
 			data, err := ec.unmarshalNReportFrequency2simgraphᚋdomainᚋreportᚐFrequency(ctx, v)
@@ -1292,7 +1389,7 @@ func (ec *executionContext) _Report(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "questionId":
 			out.Values[i] = ec._Report_questionId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "question":
@@ -1305,6 +1402,49 @@ func (ec *executionContext) _Report(ctx context.Context, sel ast.SelectionSet, o
 					}
 				}()
 				res = ec._Report_question(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "dashboardId":
+			out.Values[i] = ec._Report_dashboardId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "dashboard":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Report_dashboard(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1586,6 +1726,54 @@ func (ec *executionContext) _ReportEdge(ctx context.Context, sel ast.SelectionSe
 	return out
 }
 
+var reportFileImplementors = []string{"ReportFile"}
+
+func (ec *executionContext) _ReportFile(ctx context.Context, sel ast.SelectionSet, obj *report.File) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, reportFileImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReportFile")
+		case "fileName":
+			out.Values[i] = ec._ReportFile_fileName(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "csv":
+			out.Values[i] = ec._ReportFile_csv(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "rows":
+			out.Values[i] = ec._ReportFile_rows(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var reportPreviewImplementors = []string{"ReportPreview"}
 
 func (ec *executionContext) _ReportPreview(ctx context.Context, sel ast.SelectionSet, obj *report.Preview) graphql.Marshaler {
@@ -1613,18 +1801,8 @@ func (ec *executionContext) _ReportPreview(ctx context.Context, sel ast.Selectio
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "csv":
-			out.Values[i] = ec._ReportPreview_csv(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "fileName":
-			out.Values[i] = ec._ReportPreview_fileName(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "rows":
-			out.Values[i] = ec._ReportPreview_rows(ctx, field, obj)
+		case "files":
+			out.Values[i] = ec._ReportPreview_files(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1741,6 +1919,26 @@ func (ec *executionContext) marshalNReportEdge2ᚕsimgraphᚋgraphᚋmodelᚐEdg
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNReportEdge2simgraphᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNReportFile2simgraphᚋdomainᚋreportᚐFile(ctx context.Context, sel ast.SelectionSet, v report.File) graphql.Marshaler {
+	return ec._ReportFile(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNReportFile2ᚕsimgraphᚋdomainᚋreportᚐFileᚄ(ctx context.Context, sel ast.SelectionSet, v []report.File) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNReportFile2simgraphᚋdomainᚋreportᚐFile(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

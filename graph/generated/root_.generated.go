@@ -1047,7 +1047,7 @@ type ComplexityRoot struct {
 		Operators                      func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		PreviewAlert                   func(childComplexity int, input input.CreateAlertInput, startDate string, endDate string) int
 		PreviewConditionAlert          func(childComplexity int, input input.CreateConditionAlertInput, days int32) int
-		PreviewReport                  func(childComplexity int, questionID string, frequency report.Frequency, hour int32) int
+		PreviewReport                  func(childComplexity int, questionID *string, dashboardID *string, frequency report.Frequency, hour int32) int
 		PreviewSourceProfile           func(childComplexity int, by input.SourceProfileChoice, sample string) int
 		Question                       func(childComplexity int, by input.QuestionKey) int
 		Recipient                      func(childComplexity int, by input.RecipientKey) int
@@ -1209,6 +1209,8 @@ type ComplexityRoot struct {
 	Report struct {
 		ChangedAt    func(childComplexity int) int
 		CreatedAt    func(childComplexity int) int
+		Dashboard    func(childComplexity int) int
+		DashboardID  func(childComplexity int) int
 		EndedAt      func(childComplexity int) int
 		EndedReason  func(childComplexity int) int
 		Frequency    func(childComplexity int) int
@@ -1243,13 +1245,17 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
-	ReportPreview struct {
+	ReportFile struct {
 		CSV      func(childComplexity int) int
 		FileName func(childComplexity int) int
-		HTML     func(childComplexity int) int
 		Rows     func(childComplexity int) int
-		Subject  func(childComplexity int) int
-		Text     func(childComplexity int) int
+	}
+
+	ReportPreview struct {
+		Files   func(childComplexity int) int
+		HTML    func(childComplexity int) int
+		Subject func(childComplexity int) int
+		Text    func(childComplexity int) int
 	}
 
 	RestoreRecipientPayload struct {
@@ -6257,7 +6263,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PreviewReport(childComplexity, args["questionId"].(string), args["frequency"].(report.Frequency), args["hour"].(int32)), true
+		return e.ComplexityRoot.Query.PreviewReport(childComplexity, args["questionId"].(*string), args["dashboardId"].(*string), args["frequency"].(report.Frequency), args["hour"].(int32)), true
 	case "Query.previewSourceProfile":
 		if e.ComplexityRoot.Query.PreviewSourceProfile == nil {
 			break
@@ -7115,6 +7121,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Report.CreatedAt(childComplexity), true
+	case "Report.dashboard":
+		if e.ComplexityRoot.Report.Dashboard == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Dashboard(childComplexity), true
+	case "Report.dashboardId":
+		if e.ComplexityRoot.Report.DashboardID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.DashboardID(childComplexity), true
 	case "Report.endedAt":
 		if e.ComplexityRoot.Report.EndedAt == nil {
 			break
@@ -7257,30 +7275,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ReportEdge.Node(childComplexity), true
 
-	case "ReportPreview.csv":
-		if e.ComplexityRoot.ReportPreview.CSV == nil {
+	case "ReportFile.csv":
+		if e.ComplexityRoot.ReportFile.CSV == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ReportPreview.CSV(childComplexity), true
-	case "ReportPreview.fileName":
-		if e.ComplexityRoot.ReportPreview.FileName == nil {
+		return e.ComplexityRoot.ReportFile.CSV(childComplexity), true
+	case "ReportFile.fileName":
+		if e.ComplexityRoot.ReportFile.FileName == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ReportPreview.FileName(childComplexity), true
+		return e.ComplexityRoot.ReportFile.FileName(childComplexity), true
+	case "ReportFile.rows":
+		if e.ComplexityRoot.ReportFile.Rows == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportFile.Rows(childComplexity), true
+
+	case "ReportPreview.files":
+		if e.ComplexityRoot.ReportPreview.Files == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportPreview.Files(childComplexity), true
 	case "ReportPreview.html":
 		if e.ComplexityRoot.ReportPreview.HTML == nil {
 			break
 		}
 
 		return e.ComplexityRoot.ReportPreview.HTML(childComplexity), true
-	case "ReportPreview.rows":
-		if e.ComplexityRoot.ReportPreview.Rows == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ReportPreview.Rows(childComplexity), true
 	case "ReportPreview.subject":
 		if e.ComplexityRoot.ReportPreview.Subject == nil {
 			break
@@ -14008,8 +14033,10 @@ input ReportFilter {
   not: ReportFilter
   "The identifier of the report: a UUID."
   reportId: StringFilter
-  "The identifier of the question."
+  "The identifier of the question; null where it sends a dashboard."
   questionId: StringFilter
+  "The identifier of the dashboard; null where it sends a question."
+  dashboardId: StringFilter
   "How often it is sent."
   frequency: ReportFrequencyFilter
   "The e-mail address of the user who made it."
@@ -14034,8 +14061,10 @@ input ReportOrder {
 enum ReportOrderField {
   "The identifier of the report: a UUID."
   REPORT_ID
-  "The identifier of the question."
+  "The identifier of the question; null where it sends a dashboard."
   QUESTION_ID
+  "The identifier of the dashboard; null where it sends a question."
+  DASHBOARD_ID
   "The e-mail address of the user who made it."
   OWNER
   "Whether it is not sent for now."
@@ -15921,15 +15950,17 @@ input RecipientKey @oneOf {
 	{Name: "../schema/report.graphqls", Input: `extend type Query {
   "One report; null where the caller sees none such."
   report("Which one." by: ReportKey!): Report @guard(permissions: [VIEW_STATISTICS_OVERVIEW])
-  "What a report of a question would send to the caller now. Nothing is sent."
+  "What a report of a question or a dashboard would send to the caller now. Nothing is sent."
   previewReport(
-    "The question."
-    questionId: String!
+    "The question. One of questionId and dashboardId is said."
+    questionId: String
+    "The dashboard."
+    dashboardId: String
     "How often it would be sent."
     frequency: ReportFrequency! = DAILY
     "The hour of the company's time zone, 0 to 23."
     hour: Int! = 7
-  ): ReportPreview @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 400)
+  ): ReportPreview @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull @price(units: 4800)
 }
 
 extend type Company {
@@ -15951,7 +15982,7 @@ extend type Company {
 }
 
 extend type Mutation {
-  "Sends a question by mail on a schedule, as the caller sees usage. A user keeps at most 50 reports."
+  "Sends a question or a dashboard by mail on a schedule, as the caller sees usage. A user keeps at most 50 reports."
   createReport(input: CreateReportInput!): CreateReportPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
   "Changes a report of the caller; users of the whole company also pause those of others. What is missing stays."
   editReport(input: EditReportInput!): EditReportPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
@@ -15961,16 +15992,20 @@ extend type Mutation {
   deleteReport(input: DeleteReportInput!): DeleteReportPayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
 }
 
-"A question that is answered on a schedule and sent by mail, as its owner sees usage."
+"A question or a dashboard that is answered on a schedule and sent by mail, as its owner sees usage."
 type Report implements Node {
   "The global id."
   id: ID!
   "The identifier of the report: a UUID."
   reportId: String!
-  "The identifier of the question."
-  questionId: String!
-  "The question; null where the caller sees none such."
+  "The identifier of the question; null where it sends a dashboard."
+  questionId: String
+  "The question; null where it sends a dashboard, and where the caller sees none such."
   question: Question
+  "The identifier of the dashboard; null where it sends a question."
+  dashboardId: String
+  "The dashboard; null where it sends a question, and where the caller sees none such."
+  dashboard: Dashboard
   "How often it is sent."
   frequency: ReportFrequency!
   "The hour of the company's time zone at which it is sent, 0 to 23."
@@ -16015,9 +16050,9 @@ enum ReportFrequency {
 enum ReportEnd {
   "Its owner was removed or disabled, or is not known here."
   OWNER_GONE
-  "Its owner may not ask the question any more."
+  "Its owner may not ask any more what it sends."
   PERMISSION_LOST
-  "The question was deleted, or its owner does not see it or what it is about."
+  "The question or dashboard was deleted, or its owner does not see it or what it is about."
   QUESTION_GONE
   "Every recipient has unsubscribed, or is no user and no recipient of alerts any more."
   NOBODY_LEFT
@@ -16029,13 +16064,19 @@ type ReportPreview {
   subject: String!
   "The text of the mail."
   text: String!
-  "The page of the mail. Its picture is attached to the mail, as cid:chart.png."
+  "The page of the mail. Its pictures are attached to the mail, such as cid:chart.png."
   html: String!
-  "The file that is attached, as CSV."
-  csv: String!
-  "The name of that file."
+  "The files that are attached: one for a question, and one for each tile that is answered, as far as there is room."
+  files: [ReportFile!]!
+}
+
+"A file that is attached to the mail of a report."
+type ReportFile {
+  "Its name."
   fileName: String!
-  "How many rows that file has."
+  "Its content, as CSV."
+  csv: String!
+  "How many rows it has."
   rows: Int!
 }
 
@@ -16059,10 +16100,12 @@ type ReportEdge {
   node: Report!
 }
 
-"Which question to send, when, and to whom."
+"What to send, when, and to whom. One of questionId and dashboardId is said."
 input CreateReportInput {
   "The identifier of the question."
-  questionId: String!
+  questionId: String
+  "The identifier of the dashboard."
+  dashboardId: String
   "How often to send it."
   frequency: ReportFrequency!
   "The hour of the company's time zone, 0 to 23."
@@ -20943,6 +20986,10 @@ func (ec *executionContext) childFields_Report(ctx context.Context, field graphq
 		return ec.fieldContext_Report_questionId(ctx, field)
 	case "question":
 		return ec.fieldContext_Report_question(ctx, field)
+	case "dashboardId":
+		return ec.fieldContext_Report_dashboardId(ctx, field)
+	case "dashboard":
+		return ec.fieldContext_Report_dashboard(ctx, field)
 	case "frequency":
 		return ec.fieldContext_Report_frequency(ctx, field)
 	case "hour":
@@ -21007,6 +21054,18 @@ func (ec *executionContext) childFields_ReportEdge(ctx context.Context, field gr
 	return nil, fmt.Errorf("no field named %q was found under type ReportEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_ReportFile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "fileName":
+		return ec.fieldContext_ReportFile_fileName(ctx, field)
+	case "csv":
+		return ec.fieldContext_ReportFile_csv(ctx, field)
+	case "rows":
+		return ec.fieldContext_ReportFile_rows(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportFile", field.Name)
+}
+
 func (ec *executionContext) childFields_ReportPreview(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "subject":
@@ -21015,12 +21074,8 @@ func (ec *executionContext) childFields_ReportPreview(ctx context.Context, field
 		return ec.fieldContext_ReportPreview_text(ctx, field)
 	case "html":
 		return ec.fieldContext_ReportPreview_html(ctx, field)
-	case "csv":
-		return ec.fieldContext_ReportPreview_csv(ctx, field)
-	case "fileName":
-		return ec.fieldContext_ReportPreview_fileName(ctx, field)
-	case "rows":
-		return ec.fieldContext_ReportPreview_rows(ctx, field)
+	case "files":
+		return ec.fieldContext_ReportPreview_files(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReportPreview", field.Name)
 }

@@ -167,7 +167,7 @@ type QueryResolver interface {
 	Recipients(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*domain.Recipient], error)
 	RecipientList(ctx context.Context, limit *int32, offset *int32) (*model.List[*domain.Recipient], error)
 	Report(ctx context.Context, by input.ReportKey) (*report.Report, error)
-	PreviewReport(ctx context.Context, questionID string, frequency report.Frequency, hour int32) (*report.Preview, error)
+	PreviewReport(ctx context.Context, questionID *string, dashboardID *string, frequency report.Frequency, hour int32) (*report.Preview, error)
 	Silence(ctx context.Context, by input.SilenceKey) (*silence.Silence, error)
 	Silences(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.Connection[*silence.Silence], error)
 	Source(ctx context.Context, by input.SourceKey) (*source.Source, error)
@@ -2313,29 +2313,37 @@ func (ec *executionContext) field_Query_previewReport_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "questionId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["questionId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "frequency",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "dashboardId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["dashboardId"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "frequency",
 		func(ctx context.Context, v any) (report.Frequency, error) {
 			return ec.unmarshalNReportFrequency2simgraphᚋdomainᚋreportᚐFrequency(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["frequency"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "hour",
+	args["frequency"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "hour",
 		func(ctx context.Context, v any) (int32, error) {
 			return ec.unmarshalNInt2int32(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["hour"] = arg2
+	args["hour"] = arg3
 	return args, nil
 }
 
@@ -11671,7 +11679,7 @@ func (ec *executionContext) _Query_previewReport(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PreviewReport(ctx, fc.Args["questionId"].(string), fc.Args["frequency"].(report.Frequency), fc.Args["hour"].(int32))
+			return ec.Resolvers.Query().PreviewReport(ctx, fc.Args["questionId"].(*string), fc.Args["dashboardId"].(*string), fc.Args["frequency"].(report.Frequency), fc.Args["hour"].(int32))
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next

@@ -118,13 +118,15 @@ func (w writer) report(content *domain.MailContent) (*gomail.Msg, error) {
 	}
 	message.SetBodyString(gomail.TypeTextPlain, rendered.Text)
 	message.AddAlternativeString(gomail.TypeTextHTML, rendered.HTML)
-	if rendered.Picture != nil {
-		if err := message.EmbedReader(report.PictureName, bytes.NewReader(rendered.Picture)); err != nil {
+	for _, picture := range rendered.Pictures {
+		if err := message.EmbedReader(picture.Name, bytes.NewReader(picture.PNG)); err != nil {
 			return nil, fmt.Errorf("%w: %w", errUnwritable, err)
 		}
 	}
-	if err := message.AttachReader(rendered.FileName, strings.NewReader(rendered.CSV), gomail.WithFileContentType(report.FileType)); err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnwritable, err)
+	for _, file := range rendered.Files {
+		if err := message.AttachReader(file.FileName, strings.NewReader(file.CSV), gomail.WithFileContentType(report.FileType)); err != nil {
+			return nil, fmt.Errorf("%w: %w", errUnwritable, err)
+		}
 	}
 	return message, nil
 }

@@ -2,6 +2,7 @@ package mail_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"image/png"
 	"io"
 	"net/http"
@@ -16,9 +17,11 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"simgraph/db"
+	boards "simgraph/db/dashboard"
 	reports "simgraph/db/report"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/domain/dashboard"
 	"simgraph/domain/report"
 	"simgraph/internal/fatal"
 	"simgraph/internal/mail"
@@ -29,6 +32,7 @@ import (
 type reported struct {
 	*fixture
 	store    *reports.Store
+	boards   *boards.Store
 	analyst  domain.Scope
 	question *domain.Question
 }
@@ -43,7 +47,7 @@ func newReported(t *testing.T, server *mailServer) *reported {
 		f.pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, $1, $2, '{VIEW_STATISTICS_OVERVIEW,VIEW_SUBSCRIBER}')`, id, email)
 	}
 	questions := db.NewQuestions(f.pool, f.clock)
-	r := &reported{fixture: f, store: f.reports, analyst: domain.Whole(1).By(&domain.Actor{UserID: 7, Name: "analyst@acme.example"})}
+	r := &reported{fixture: f, store: f.reports, boards: boards.New(f.pool, boards.Options{Now: f.clock}), analyst: domain.Whole(1).By(&domain.Actor{UserID: 7, Name: "analyst@acme.example"})}
 	var err error
 	r.question, err = questions.Create(t.Context(), r.analyst, domain.Question{
 		Name: "Usage by group", Description: new("=1+1"), Definition: domain.QuestionDefinition{
@@ -68,7 +72,7 @@ func newReported(t *testing.T, server *mailServer) *reported {
 func (r *reported) create(recipients ...string) *report.Report {
 	r.t.Helper()
 	made, err := r.store.Create(r.t.Context(), r.analyst, report.Report{
-		QuestionID: r.question.QuestionID, Schedule: report.Schedule{Frequency: report.Daily, Hour: 7}, Recipients: recipients,
+		Topic: report.Topic{QuestionID: &r.question.QuestionID}, Schedule: report.Schedule{Frequency: report.Daily, Hour: 7}, Recipients: recipients,
 	})
 	fatal.If(r.t, err)
 	return made
@@ -246,18 +250,149 @@ func TestAReportWhoseWorkerDiedIsAnsweredByTheNext(t *testing.T) {
 	}
 }
 
+// board keeps a dashboard of the analyst about October with tiles of their own, with the kept
+// question, with one that is gone, and with one that the common span does not allow.
+func (r *reported) board(more ...dashboard.Tile) *dashboard.Dashboard {
+	r.t.Helper()
+	number := domain.QuestionDefinition{Version: domain.QuestionVersion, Measure: domain.MeasureReceived, Interval: domain.Daily, Chart: domain.ChartNumber, Span: domain.SpanToday}
+	byCountry := domain.QuestionDefinition{Version: domain.QuestionVersion, Measure: domain.MeasureTotal, Interval: domain.Monthly, Split: new(domain.SplitCountry), Chart: domain.ChartTop, Span: domain.SpanToday}
+	at := func(id, row int) dashboard.Tile {
+		return dashboard.Tile{TileID: id, Place: dashboard.Place{Row: row, Width: 6, Height: 4}}
+	}
+	kept, own, gone, refused := at(1, 4), at(2, 0), at(3, 8), at(4, 12)
+	kept.QuestionID, own.Definition, gone.QuestionID, refused.Definition = &r.question.QuestionID, &number, new("01900000-0000-7000-8000-000000000009"), &byCountry
+	made, err := r.boards.Create(r.t.Context(), r.analyst, dashboard.Dashboard{
+		Name: "Review", Version: 1, Common: dashboard.Common{Span: new(domain.SpanDays), FirstDay: new("2026-07-01"), LastDay: new("2026-10-31")},
+		Tiles: append([]dashboard.Tile{kept, own, gone, refused}, more...),
+	})
+	fatal.If(r.t, err)
+	return made
+}
+
+func (r *reported) send(board *dashboard.Dashboard, to string) *report.Report {
+	r.t.Helper()
+	made, err := r.store.Create(r.t.Context(), r.analyst, report.Report{Topic: report.Topic{DashboardID: &board.DashboardID}, Schedule: report.Schedule{Frequency: report.Daily, Hour: 7}, Recipients: []string{to}})
+	fatal.If(r.t, err)
+	return made
+}
+
+// A dashboard is one mail: each tile under the common span, with its picture and its file, and
+// lines for what is left out.
+func TestADashboardIsMailedTileByTile(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, nil)
+	r := newReported(t, server)
+	board := r.board()
+	r.send(board, "boss@acme.example")
+	r.pass(24 * time.Hour)
+	for range 2 {
+		fatal.If(t, r.reporter().Round(t.Context()))
+	}
+	r.round(mail.Round{Sent: 1})
+	message, err := gomail.EMLToMsgFromString(server.mails()[0].Data)
+	fatal.If(t, err)
+	if subject := strings.Join(message.GetGenHeader(gomail.HeaderSubject), ""); subject != "Review, 6 Nov 2026 (Acme)" {
+		t.Errorf("the subject is %q", subject)
+	}
+	text, err := message.GetParts()[0].GetContent()
+	fatal.If(t, err)
+	rest := string(text)
+	for _, want := range []string{
+		"Review", "Bytes received (MT)", "1 Jul 2026 to 31 Oct 2026 (Europe/Berlin)", "In all: 500 bytes", "The attached file 1-bytes-received--mt-2026-11-06.csv",
+		"Usage by group\r\nBytes by group by day", "In all: 2.00 kB", "103 more rows are left out here. The attached file has all.", "The attached file 2-usage-by-group-2026-11-06.csv",
+		"Bytes by country", "This is not answered: usage by country is read record by record",
+		"Tiles that are not shown, since their question was deleted or is not seen: 1.", "The dashboard: https://sim.example/#/dashboards/" + board.DashboardID,
+	} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("the text lacks %q in its place:\n%s", want, text)
+		}
+		rest = after
+	}
+	if n := len(message.GetAttachments()); n != 2 {
+		t.Errorf("%d files, not those of two tiles", n)
+	}
+	var picture bytes.Buffer
+	_, err = message.GetEmbeds()[0].Writer(&picture)
+	fatal.If(t, err)
+	if _, err := png.Decode(&picture); err != nil || len(message.GetEmbeds()) != 1 || message.GetEmbeds()[0].Name != "2-chart.png" {
+		t.Errorf("pictures %v: %v", message.GetEmbeds(), err)
+	}
+}
+
+// Tiles and files beyond the bounds are counted in the mail.
+func TestADashboardBeyondTheBoundsSaysWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	r := newReported(t, nil)
+	made := r.send(r.board(), "boss@acme.example")
+	r.pass(24 * time.Hour)
+	worker := r.reporter()
+	worker.MostTiles, worker.MostFileBytes = 2, 100
+	fatal.If(t, worker.Round(t.Context()))
+	if of := r.find(made.ReportID); of.LastFailure != nil || of.EndedAt != nil {
+		t.Fatalf("%+v", of)
+	}
+	var content []byte
+	fatal.If(t, r.pool.Get(&content, `SELECT content FROM report_issues`))
+	var issue report.Issue
+	fatal.If(t, json.Unmarshal(content, &issue))
+	rendered, err := reporting.Render(&domain.Company{Name: "Acme", TimeZone: "UTC"}, &issue, "", "")
+	fatal.If(t, err)
+	for _, want := range []string{"The file is left out", "The first 2 tiles are sent. Tiles that are left out: 1."} {
+		if !strings.Contains(rendered.Text, want) || !strings.Contains(rendered.HTML, want) {
+			t.Errorf("the mail lacks %q:\n%s", want, rendered.Text)
+		}
+	}
+	if len(rendered.Files) != 1 || strings.Contains(rendered.Text, "The attached file has all") {
+		t.Errorf("%d files:\n%s", len(rendered.Files), rendered.Text)
+	}
+}
+
+// A dashboard ends its reports when its owner does not see it any more, or nothing on it; one
+// without tiles may get some.
+func TestAReportOfADashboardEndsWithItsOwnersRights(t *testing.T) {
+	t.Parallel()
+	for change, want := range map[string]report.Reason{
+		`UPDATE dashboards SET owner_id = 8, owner = 'boss@acme.example', is_shared = false`: report.QuestionGone,
+		`DELETE FROM dashboards`: report.QuestionGone,
+		`UPDATE dashboards SET tiles = jsonb_build_array(tiles -> 2)`:                                                         report.QuestionGone,
+		`UPDATE dashboards SET group_id = 99`:                                                                                 report.QuestionGone,
+		`UPDATE users SET permissions = '{VIEW_SUBSCRIBER}' WHERE user_id = 7`:                                                report.PermissionLost,
+		`UPDATE dashboards SET tag_name = 'a'; UPDATE users SET permissions = '{VIEW_STATISTICS_OVERVIEW}' WHERE user_id = 7`: report.PermissionLost,
+		`UPDATE dashboards SET tiles = '[]'`:                                                                                  "",
+	} {
+		t.Run(change, func(t *testing.T) {
+			t.Parallel()
+			r := newReported(t, nil)
+			made := r.send(r.board(), "boss@acme.example")
+			r.pool.MustExec(change)
+			r.pass(24 * time.Hour)
+			for range 2 {
+				fatal.If(t, r.reporter().Round(t.Context()))
+			}
+			after := r.find(made.ReportID)
+			if r.mails() != 0 || domain.OrEmpty(after.EndedReason) != want {
+				t.Errorf("%+v, %d mails", after, r.mails())
+			}
+			if want == "" && domain.OrEmpty(after.LastFailure) != "the dashboard has no tiles" {
+				t.Errorf("failed since %q", domain.OrEmpty(after.LastFailure))
+			}
+		})
+	}
+}
+
 func TestReportsGoToKnownAddressesAlone(t *testing.T) {
 	t.Parallel()
 	r := newReported(t, nil)
 	for _, recipients := range [][]string{{"stranger@example.com"}, {}, {"boss@acme.example", "BOSS@acme.example"}, {"no address"}} {
-		_, err := r.store.Create(t.Context(), r.analyst, report.Report{QuestionID: r.question.QuestionID, Schedule: report.Schedule{Frequency: report.Daily}, Recipients: recipients})
+		_, err := r.store.Create(t.Context(), r.analyst, report.Report{Topic: report.Topic{QuestionID: &r.question.QuestionID}, Schedule: report.Schedule{Frequency: report.Daily}, Recipients: recipients})
 		if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid {
 			t.Errorf("%v: %v", recipients, err)
 		}
 	}
 	r.store.Most = 1
 	r.create("boss@acme.example")
-	_, err := r.store.Create(t.Context(), r.analyst, report.Report{QuestionID: r.question.QuestionID, Schedule: report.Schedule{Frequency: report.Daily}, Recipients: []string{"boss@acme.example"}})
+	_, err := r.store.Create(t.Context(), r.analyst, report.Report{Topic: report.Topic{QuestionID: &r.question.QuestionID}, Schedule: report.Schedule{Frequency: report.Daily}, Recipients: []string{"boss@acme.example"}})
 	if fault, is := domain.AsError(err); !is || fault.Field != "questionId" {
 		t.Errorf("more than a user may keep: %v", err)
 	}

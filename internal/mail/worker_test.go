@@ -20,9 +20,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"simgraph/db"
+	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	reports "simgraph/db/report"
 	"simgraph/domain"
+	"simgraph/domain/report"
 	"simgraph/internal/fatal"
 	"simgraph/internal/mail"
 )
@@ -53,7 +55,7 @@ func newFixture(t *testing.T, server *mailServer) *fixture {
 	pool := dbtest.New(t)
 	f := &fixture{t: t, pool: pool, now: time.Now().UTC(), log: db.NewVolumeLog(pool)}
 	f.outbox, f.recipients = db.NewOutbox(pool, f.clock), db.NewRecipients(pool, f.clock)
-	f.reports = reports.New(pool, db.NewQuestions(pool, f.clock), f.clock)
+	f.reports = reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, f.clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: f.clock})}, f.clock)
 	f.cfg = mail.Config{
 		Outbox: f.outbox, From: "Alerts <alerts@sim.example>", PublicURL: "https://sim.example", Dir: filepath.Join(t.TempDir(), "mail"),
 		Now: f.clock, Every: 5 * time.Millisecond, Timeout: 10 * time.Second, Backoff: 10 * time.Millisecond,

@@ -19,7 +19,7 @@ const (
 )
 
 // chart draws the answer as a PNG; nil for what is no picture: a number, a table, and nothing.
-func chart(of *report.Issue, zone *time.Location) ([]byte, error) {
+func chart(of *report.Section, zone *time.Location) ([]byte, error) {
 	d, answer := &of.Question.Definition, &of.Answer
 	write := func(n float64) string { return figure(d, int64(n)) }
 	painter := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputPNG, Width: chartWidth, Height: chartHeight})

@@ -27,70 +27,84 @@ var (
 )
 
 const (
-	// MostRows bounds the rows of the table in a mail. The file has all.
-	MostRows = 60
-	// PictureName names the picture of a mail.
-	PictureName = "chart.png"
-	// FileType is the type of the file of a mail.
+	// mostRows bounds the table of a question in a mail, and mostTileRows that of a tile. The
+	// file has all.
+	mostRows, mostTileRows = 60, 20
+	// FileType is the type of the files of a mail.
 	FileType = "text/csv"
 	mostCell = 60
 )
 
+// Picture is a PNG that the page of a mail shows.
+type Picture struct {
+	Name string
+	PNG  []byte
+}
+
 // Rendered is what is sent.
 type Rendered struct {
 	Subject, Text, HTML string
-	// Picture is a PNG; nil for none.
-	Picture  []byte
-	CSV      string
-	FileName string
-	// Rows are how many the file has.
-	Rows int
+	Pictures            []Picture
+	Files               []report.File
 }
 
 // page is what the templates see.
 type page struct {
-	Company, Title, Words, Span, Zone, Total, Compared string
-	Description, Picture                               string
-	Columns                                            []string
-	Rows                                               [][]string
-	Sum                                                []string
+	Company, Title, Description, Zone string
+	IsDashboard                       bool
+	Sections                          []section
+	// Hidden are tiles that are not seen, LeftOut those beyond the ones that are sent.
+	Hidden, LeftOut         int
+	Link, Unsubscribe, Sent string
+}
+
+// section is an answer as the templates see it.
+type section struct {
+	// Title is "" where the words are all there is to say.
+	Title, Words, Problem, Span, Total, Compared, Picture string
+	Columns                                               []string
+	Rows                                                  [][]string
+	Sum                                                   []string
 	// More are rows that are left out.
-	More              int
-	IsCut, IsRunning  bool
-	File, Link        string
-	Unsubscribe, Sent string
+	More                            int
+	IsCut, IsRunning, IsFileLeftOut bool
+	File                            string
 }
 
 // Render writes an issue for a company. base is the public URL, "" for none; unsubscribe is
 // the link that ends the mails, "" for none.
 func Render(company *domain.Company, of *report.Issue, base, unsubscribe string) (*Rendered, error) {
 	zone := company.Billing().Zone
-	d, answer := &of.Question.Definition, &of.Answer
-	table := report.TableOf(d, answer, zone)
-	clean := func(text string) string { return domain.OneLine(text, domain.MaxName) }
 	p := page{
-		Company: clean(company.Name), Title: clean(of.Question.Name), Words: clean(report.Words(d, of.Group)), Span: spanText(answer.Span, zone), Zone: company.TimeZone,
-		Total: figure(d, answer.Total), IsCut: answer.IsCut, IsRunning: answer.IsRunning, Unsubscribe: unsubscribe, File: fileName(of, zone),
-		Sent: every(of.Schedule, company.TimeZone),
-	}
-	if of.Question.Description != nil {
-		p.Description = clean(*of.Question.Description)
-	}
-	if answer.Former != nil {
-		p.Compared = compared(d, answer, zone)
+		Company: clean(company.Name), Title: clean(of.Name), Description: clean(domain.OrEmpty(of.Description)), Zone: company.TimeZone, IsDashboard: of.DashboardID != nil,
+		Hidden: of.Hidden, LeftOut: of.LeftOut, Unsubscribe: unsubscribe, Sent: every(of.Schedule, company.TimeZone),
 	}
 	if base != "" {
-		p.Link = strings.TrimSuffix(base, "/") + "/#/usage?question=" + of.Question.QuestionID
+		p.Link = strings.TrimSuffix(base, "/") + pathOf(of.Topic)
 	}
-	p.fill(of, table, zone)
-	picture, err := chart(of, zone)
-	if err != nil {
-		return nil, err
+	rendered := &Rendered{}
+	for i := range of.Sections {
+		one := &of.Sections[i]
+		s := sectionOf(one, zone, p.IsDashboard)
+		if one.Problem == "" {
+			table := report.TableOf(&one.Question.Definition, &one.Answer, zone)
+			s.fill(one, table, zone, p.IsDashboard)
+			name, number := of.Name, ""
+			if p.IsDashboard {
+				name, number = cmp.Or(s.Title, s.Words), strconv.Itoa(i+1)+"-"
+			}
+			if one.Picture != nil {
+				s.Picture = number + "chart.png"
+				rendered.Pictures = append(rendered.Pictures, Picture{s.Picture, one.Picture})
+			}
+			if !one.IsFileLeftOut {
+				s.File = number + fileName(name, of.DueAt.In(zone))
+				rendered.Files = append(rendered.Files, report.File{FileName: s.File, CSV: table.CSV(), Rows: len(table.Rows)})
+			}
+		}
+		p.Sections = append(p.Sections, s)
 	}
-	if picture != nil {
-		p.Picture = PictureName
-	}
-	rendered := &Rendered{Subject: p.Title + ", " + p.Span + " (" + p.Company + ")", Picture: picture, CSV: table.CSV(), FileName: p.File, Rows: len(table.Rows)}
+	rendered.Subject = p.subject(of, zone)
 	var text, html bytes.Buffer
 	if err := cmp.Or(textBody.Execute(&text, p), htmlBody.Execute(&html, p)); err != nil {
 		return nil, err
@@ -99,16 +113,57 @@ func Render(company *domain.Company, of *report.Issue, base, unsubscribe string)
 	return rendered, nil
 }
 
-// fill adds the rows as people read them.
-func (p *page) fill(of *report.Issue, table report.Table, zone *time.Location) {
+func clean(text string) string { return domain.OneLine(text, domain.MaxName) }
+
+// pathOf is where the page shows what is sent.
+func pathOf(of report.Topic) string {
+	if of.DashboardID != nil {
+		return "/#/dashboards/" + *of.DashboardID
+	}
+	return "/#/usage?question=" + domain.OrEmpty(of.QuestionID)
+}
+
+// subject names the span of a question, and the day of a dashboard, whose tiles may have
+// several.
+func (p *page) subject(of *report.Issue, zone *time.Location) string {
+	when := of.DueAt.In(zone).Format(date)
+	if !p.IsDashboard {
+		when = p.Sections[0].Span
+	}
+	return p.Title + ", " + when + " (" + p.Company + ")"
+}
+
+// sectionOf is a section without its table.
+func sectionOf(of *report.Section, zone *time.Location, isTile bool) section {
 	d, answer := &of.Question.Definition, &of.Answer
+	s := section{Words: clean(report.Words(d, of.Group)), Problem: of.Problem, IsFileLeftOut: of.IsFileLeftOut}
+	if isTile {
+		s.Title = clean(of.Question.Name)
+	}
+	if of.Problem != "" {
+		return s
+	}
+	s.Span, s.Total, s.IsCut, s.IsRunning = spanText(answer.Span, zone), figure(d, answer.Total), answer.IsCut, answer.IsRunning
+	if answer.Former != nil {
+		s.Compared = compared(d, answer, zone)
+	}
+	return s
+}
+
+// fill adds the rows as people read them.
+func (s *section) fill(of *report.Section, table report.Table, zone *time.Location, isTile bool) {
+	d, answer := &of.Question.Definition, &of.Answer
+	most := mostRows
+	if isTile {
+		most = mostTileRows
+	}
 	for _, column := range table.Columns {
-		p.Columns = append(p.Columns, domain.OneLine(column, mostCell))
+		s.Columns = append(s.Columns, domain.OneLine(column, mostCell))
 	}
 	isOfWeek := d.Chart == domain.ChartHeatMap
 	for i, row := range table.Rows {
-		if i == MostRows {
-			p.More = len(table.Rows) - MostRows
+		if i == most {
+			s.More = len(table.Rows) - most
 			break
 		}
 		cells := make([]string, len(row))
@@ -126,33 +181,36 @@ func (p *page) fill(of *report.Issue, table report.Table, zone *time.Location) {
 				cells[j] = "-"
 			}
 		}
-		p.Rows = append(p.Rows, cells)
+		s.Rows = append(s.Rows, cells)
 	}
 	if len(answer.Times) == 0 || isOfWeek {
 		return
 	}
-	p.Sum = []string{"Sum"}
+	s.Sum = []string{"Sum"}
 	for _, part := range answer.Parts {
-		p.Sum = append(p.Sum, figure(d, part.Total))
+		s.Sum = append(s.Sum, figure(d, part.Total))
 	}
 	if answer.Former != nil {
-		p.Sum = append(p.Sum, figure(d, answer.Former.Total))
+		s.Sum = append(s.Sum, figure(d, answer.Former.Total))
 	}
 }
 
 // Line writes a row of the text.
-func (p page) Line(cells []string) string { return strings.Join(cells, " | ") }
+func (s section) Line(cells []string) string { return strings.Join(cells, " | ") }
 
-const clock = "2 Jan 2006 15:04"
+const (
+	date  = "2 Jan 2006"
+	clock = date + " 15:04"
+)
 
 func spanText(span report.Span, zone *time.Location) string {
 	from, to := span.Start.In(zone), span.End.In(zone)
 	if midnight(from) && midnight(to) {
 		last := to.AddDate(0, 0, -1)
 		if !last.After(from) {
-			return from.Format("2 Jan 2006")
+			return from.Format(date)
 		}
-		return from.Format("2 Jan 2006") + " to " + last.Format("2 Jan 2006")
+		return from.Format(date) + " to " + last.Format(date)
 	}
 	return from.Format(clock) + " to " + to.Format(clock)
 }
@@ -204,12 +262,12 @@ func every(s report.Schedule, zone string) string {
 	return fmt.Sprintf("%s at %02d:00 (%s)", when, s.Hour, zone)
 }
 
-func fileName(of *report.Issue, zone *time.Location) string {
+func fileName(of string, due time.Time) string {
 	name := strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
-	}, ascii.Lower(domain.OneLine(of.Question.Name, mostCell))), "-")
-	return cmp.Or(name, "usage") + "-" + of.DueAt.In(zone).Format("2006-01-02") + ".csv"
+	}, ascii.Lower(domain.OneLine(of, mostCell))), "-")
+	return cmp.Or(name, "usage") + "-" + due.Format(time.DateOnly) + ".csv"
 }

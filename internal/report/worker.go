@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -14,7 +15,7 @@ import (
 // beside them.
 type Config struct {
 	Queue report.Queue
-	// Answerer answers the questions.
+	// Answerer answers the questions, of which a dashboard has several.
 	report.Answerer
 	// PublicURL is where people reach the page; "" leaves links out.
 	PublicURL string
@@ -23,8 +24,12 @@ type Config struct {
 	Now func() time.Time
 	// Every is the time between two looks for reports that are due: 5 s.
 	Every time.Duration
-	// Timeout bounds one answer: 2 min. No other worker takes the report for twice that.
+	// Timeout bounds the answers of one report: 2 min. No other worker takes the report for twice that.
 	Timeout time.Duration
+	// MostTiles bounds the tiles of a dashboard that are sent: 12.
+	MostTiles int
+	// MostFileBytes bounds the files of a mail together: 4 MB.
+	MostFileBytes int
 	// Backoff is the time to the second attempt, doubled for each further one: 1 min.
 	Backoff time.Duration
 }
@@ -42,6 +47,12 @@ func New(cfg Config) *Worker {
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 2 * time.Minute
+	}
+	if cfg.MostTiles == 0 {
+		cfg.MostTiles = 12
+	}
+	if cfg.MostFileBytes == 0 {
+		cfg.MostFileBytes = 4_000_000
 	}
 	if cfg.Backoff == 0 {
 		cfg.Backoff = time.Minute
@@ -100,10 +111,7 @@ func (w *Worker) work(ctx context.Context, company domain.CompanyID, due *report
 	at := due.Latest(*due.NextDueAt, w.Now(), billing)
 	working, cancel := context.WithTimeout(ctx, w.Timeout)
 	defer cancel()
-	issue, err := w.issue(working, due.Caller, due.Question, due.Schedule, at)
-	if err == nil {
-		_, err = Render(due.Caller.Company, issue, w.PublicURL, "") // what cannot be written is not queued
-	}
+	issue, err := w.issue(working, due.Caller, due.Content, due.Schedule, at)
 	if err != nil {
 		return w.fail(ctx, company, due, err)
 	}
@@ -115,21 +123,64 @@ func (w *Worker) work(ctx context.Context, company domain.CompanyID, due *report
 	return err
 }
 
-func (w *Worker) issue(ctx context.Context, caller *domain.Caller, question *domain.Question, schedule report.Schedule, at time.Time) (*report.Issue, error) {
-	period := schedule.PeriodOf(at, caller.Company.Billing())
-	answer, err := w.Answer(ctx, caller, &question.Definition, period, at)
-	if err != nil {
-		return nil, err
+// issue answers what is sent, and draws its pictures: mails are written from it. A tile that
+// cannot be answered says why, and where none can, that is the error.
+func (w *Worker) issue(ctx context.Context, caller *domain.Caller, content *report.Content, schedule report.Schedule, at time.Time) (*report.Issue, error) {
+	questions := content.Questions[:min(len(content.Questions), w.MostTiles)]
+	issue := &report.Issue{
+		DueAt: at, Schedule: schedule, Topic: content.Topic, Name: content.Name, Description: content.Description,
+		Hidden: content.Hidden, LeftOut: len(content.Questions) - len(questions),
 	}
-	issue := &report.Issue{DueAt: at, Question: *question, Schedule: schedule, Answer: *answer}
+	answered, left := 0, w.MostFileBytes
+	var refused error
+	for i := range questions {
+		section, err := w.section(ctx, caller, &questions[i], schedule, at)
+		switch fault, _ := domain.AsError(err); {
+		case fault != nil && (fault.Kind == domain.KindForbidden || fault.Kind == domain.KindNotFound || fault.Kind == domain.KindInvalid):
+			refused = cmp.Or(refused, err)
+			section.Problem = domain.OneLine(fault.Message, mostProblem)
+		case err != nil:
+			return nil, err
+		default:
+			answered++
+			size := len(report.TableOf(&section.Question.Definition, &section.Answer, caller.Company.Billing().Zone).CSV())
+			if section.IsFileLeftOut = size > left; !section.IsFileLeftOut {
+				left -= size
+			}
+		}
+		issue.Sections = append(issue.Sections, *section)
+	}
+	switch {
+	case answered > 0:
+		return issue, nil
+	case refused != nil:
+		return nil, refused
+	case content.Hidden > 0:
+		return nil, content.Missing()
+	}
+	return nil, domain.Invalid("dashboardId", "the dashboard has no tiles")
+}
+
+// mostProblem bounds the words that say why a tile has no answer, in characters.
+const mostProblem = 300
+
+func (w *Worker) section(ctx context.Context, caller *domain.Caller, question *domain.Question, schedule report.Schedule, at time.Time) (*report.Section, error) {
+	billing := caller.Company.Billing()
+	section := &report.Section{Question: *question}
 	if id := question.Definition.GroupID; id != nil {
 		group, err := w.Groups.Find(ctx, caller.Scope, *id)
 		if err != nil {
-			return nil, err
+			return section, err
 		}
-		issue.Group = group.Name
+		section.Group = group.Name
 	}
-	return issue, nil
+	answer, err := w.Answer(ctx, caller, &question.Definition, schedule.PeriodOf(at, billing), at)
+	if err != nil {
+		return section, err
+	}
+	section.Answer = *answer
+	section.Picture, err = chart(section, billing.Zone)
+	return section, err
 }
 
 func (w *Worker) end(ctx context.Context, company domain.CompanyID, due *report.Due, reason report.Reason) error {
@@ -160,9 +211,9 @@ func (w *Worker) fail(ctx context.Context, company domain.CompanyID, due *report
 	return w.Queue.Fail(ctx, company, due, failure)
 }
 
-// Preview writes what a report of the question would send now to the caller.
-func (w *Worker) Preview(ctx context.Context, caller *domain.Caller, question *domain.Question, schedule report.Schedule) (*report.Preview, error) {
-	issue, err := w.issue(ctx, caller, question, schedule, w.Now())
+// Preview writes what a report would send now to the caller.
+func (w *Worker) Preview(ctx context.Context, caller *domain.Caller, content *report.Content, schedule report.Schedule) (*report.Preview, error) {
+	issue, err := w.issue(ctx, caller, content, schedule, w.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -170,5 +221,5 @@ func (w *Worker) Preview(ctx context.Context, caller *domain.Caller, question *d
 	if err != nil {
 		return nil, err
 	}
-	return &report.Preview{Subject: rendered.Subject, Text: rendered.Text, HTML: rendered.HTML, CSV: rendered.CSV, FileName: rendered.FileName, Rows: rendered.Rows}, nil
+	return &report.Preview{Subject: rendered.Subject, Text: rendered.Text, HTML: rendered.HTML, Files: rendered.Files}, nil
 }

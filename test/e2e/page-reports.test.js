@@ -1,4 +1,4 @@
-// A question is sent by mail from the page: previewed, sent now, paused and deleted.
+// Questions and dashboards are sent by mail from the page: previewed, sent now, paused and deleted.
 import assert from 'node:assert/strict';
 import { enter, graph } from './browser.js';
 import { accessible, countClicks, pageTests } from './tab.js';
@@ -50,5 +50,24 @@ inTab('usage by group by day of last month is sent in six clicks', async (tab) =
   assert.equal((await reports())[0].isPaused, true);
   await sent.getByRole('button', { name: `Delete the report of ${one.question.name}` }).click();
   await tab.getByText(`The report of ${one.question.name} is deleted.`).waitFor();
+  await until('the report is gone', async () => (await reports()).length === 0);
+});
+
+inTab('a dashboard is previewed, sent from its page, and listed with the other reports', async (tab) => {
+  const definition = { measure: 'TOTAL', interval: 'DAY', split: 'GROUP', chart: 'STACKED', span: 'TODAY' };
+  const input = { name: `Board ${Date.now()}`, common: { span: 'LAST_7_DAYS' }, tiles: [{ column: 0, row: 0, width: 6, height: 8, definition }, { column: 6, row: 0, width: 6, height: 8, definition: { ...definition, split: 'TAG' } }] };
+  const { createDashboard } = await graph('mutation($input: CreateDashboardInput!) { createDashboard(input: $input) { dashboard { dashboardId } } }', { input });
+  await enter(tab, `#/dashboards/${createDashboard.dashboard.dashboardId}`);
+  await tab.getByRole('button', { name: 'Send by mail…' }).click();
+  const dialog = tab.getByRole('dialog', { name: 'Send by mail' });
+  await dialog.getByRole('button', { name: 'Preview' }).click();
+  await dialog.getByText('Bytes by tag by day').waitFor();
+  await accessible(tab, 'sending a dashboard by mail');
+  await dialog.getByRole('button', { name: 'Send by mail' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await tab.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Usage', exact: true }).click();
+  const sent = tab.getByRole('region', { name: 'Sent by mail' });
+  await sent.getByRole('link', { name: input.name, exact: true }).waitFor();
+  await sent.getByRole('button', { name: `Delete the report of ${input.name}` }).click();
   await until('the report is gone', async () => (await reports()).length === 0);
 });

@@ -16,6 +16,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/query"
+	"simgraph/domain/report"
 	silences "simgraph/domain/silence"
 	"simgraph/graph/federation"
 	"simgraph/graph/lists"
@@ -154,7 +155,7 @@ var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInput.imsi": true, "EditGroupInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
-	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "DashboardKey.dashboardId": true, "ReportKey.reportId": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditReportInput.hour": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
+	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "DashboardKey.dashboardId": true, "ReportKey.reportId": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditReportInput.hour": true, "CreateReportInput.questionId": true, "previewReport.questionId": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
 	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "UpstreamKey.upstreamId": true, "EditUpstreamInput.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true, "TrustedDocumentKey.documentId": true,
 	"AuditEntryKey.sequence": true, "SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
 
@@ -529,8 +530,8 @@ func (w *world) fresh(t *testing.T) values {
 	v[questionID] = w.question(t, own, "unused")
 	w.pool.MustExecContext(t.Context(), "DELETE FROM dashboards WHERE company_id = $1 AND name IN ('unused', 'text', 'new')", scope.Company)
 	v[dashboardID] = w.dashboard(t, own, "unused")
-	w.pool.MustExecContext(t.Context(), "DELETE FROM reports r WHERE company_id = $1 AND NOT EXISTS (SELECT FROM questions q WHERE q.company_id = $1 AND q.question_id = r.question_id)", scope.Company)
-	v[reportID] = w.report(t, own, "own-admin@acme.example", v[questionID].(string))
+	w.pool.MustExecContext(t.Context(), "DELETE FROM reports r WHERE company_id = $1 AND question_id IS NOT NULL AND NOT EXISTS (SELECT FROM questions q WHERE q.company_id = $1 AND q.question_id = r.question_id)", scope.Company)
+	v[reportID] = w.report(t, own, "own-admin@acme.example", report.Topic{QuestionID: new(v[questionID].(string))})
 	v[alertID], v[recipientID], v[accessKeyID] = int(alert.AlertID), int(recipient.RecipientID), key.AccessKeyID
 	v[newEmail] = unusedEmail()
 	group, err := w.ports.Inventory.CreateGroup(t.Context(), scope, domain.Group{Name: "unused"})

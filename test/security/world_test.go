@@ -125,7 +125,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), VolumeAlerts: db.NewVolumeAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
-		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, db.NewQuestions(pool, clock), clock), Live: w.live, Audit: audit.NewLog(pool),
+		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Accounts: w.sessions, Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live,
 	}
@@ -177,8 +177,10 @@ func (w *world) load(t *testing.T) {
 		w.hook(t, p, p.mark+"-hook")
 		w.notice(t, p)
 		w.silence(t, p)
-		w.report(t, p, p.email(), w.question(t, p, p.mark+"-question"))
-		w.dashboard(t, p, p.mark+"-dashboard")
+		question := w.question(t, p, p.mark+"-question")
+		w.report(t, p, p.email(), report.Topic{QuestionID: &question})
+		board := w.dashboard(t, p, p.mark+"-dashboard")
+		w.report(t, p, p.email(), report.Topic{DashboardID: &board})
 		w.command(t, p)
 		w.source(t, p, p.sender(), p.profile())
 		w.upstream(t, p, p.sender())
@@ -266,8 +268,8 @@ func (w *world) dashboard(t *testing.T, p part, name string) string {
 	return created.DashboardID
 }
 
-// report adds a report of a question to an address of the part, of the owner.
-func (w *world) report(t *testing.T, p part, owner, question string) string {
+// report adds a report to an address of the part, of the owner.
+func (w *world) report(t *testing.T, p part, owner string, of report.Topic) string {
 	t.Helper()
 	scope := domain.Whole(w.company(t, p.company))
 	found, err := w.access.FindUsers(t.Context(), scope, []string{owner})
@@ -279,7 +281,7 @@ func (w *world) report(t *testing.T, p part, owner, question string) string {
 		by.UserID = user.UserID
 	}
 	created, err := w.ports.Reports.Create(t.Context(), scope.By(by), report.Report{
-		QuestionID: question, Schedule: report.Schedule{Frequency: report.Daily}, Recipients: []string{p.email()},
+		Topic: of, Schedule: report.Schedule{Frequency: report.Daily}, Recipients: []string{p.email()},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -204,10 +204,12 @@ type CreateRecipientInput struct {
 	Scope *RecipientScopeInput `json:"scope"`
 }
 
-// Which question to send, when, and to whom.
+// What to send, when, and to whom. One of questionId and dashboardId is said.
 type CreateReportInput struct {
 	// The identifier of the question.
-	QuestionID string `json:"questionId"`
+	QuestionID graphql.Omittable[*string] `json:"questionId,omitempty"`
+	// The identifier of the dashboard.
+	DashboardID graphql.Omittable[*string] `json:"dashboardId,omitempty"`
 	// How often to send it.
 	Frequency report.Frequency `json:"frequency"`
 	// The hour of the company's time zone, 0 to 23.
@@ -2352,8 +2354,10 @@ type ReportOrderField string
 const (
 	// The identifier of the report: a UUID.
 	ReportOrderFieldReportID ReportOrderField = "REPORT_ID"
-	// The identifier of the question.
+	// The identifier of the question; null where it sends a dashboard.
 	ReportOrderFieldQuestionID ReportOrderField = "QUESTION_ID"
+	// The identifier of the dashboard; null where it sends a question.
+	ReportOrderFieldDashboardID ReportOrderField = "DASHBOARD_ID"
 	// The e-mail address of the user who made it.
 	ReportOrderFieldOwner ReportOrderField = "OWNER"
 	// Whether it is not sent for now.
@@ -2367,6 +2371,7 @@ const (
 var AllReportOrderField = []ReportOrderField{
 	ReportOrderFieldReportID,
 	ReportOrderFieldQuestionID,
+	ReportOrderFieldDashboardID,
 	ReportOrderFieldOwner,
 	ReportOrderFieldIsPaused,
 	ReportOrderFieldCreatedAt,
@@ -2375,7 +2380,7 @@ var AllReportOrderField = []ReportOrderField{
 
 func (e ReportOrderField) IsValid() bool {
 	switch e {
-	case ReportOrderFieldReportID, ReportOrderFieldQuestionID, ReportOrderFieldOwner, ReportOrderFieldIsPaused, ReportOrderFieldCreatedAt, ReportOrderFieldChangedAt:
+	case ReportOrderFieldReportID, ReportOrderFieldQuestionID, ReportOrderFieldDashboardID, ReportOrderFieldOwner, ReportOrderFieldIsPaused, ReportOrderFieldCreatedAt, ReportOrderFieldChangedAt:
 		return true
 	}
 	return false

@@ -10,6 +10,7 @@ import { History } from '../ui/History';
 import { Printed } from '../ui/Printed';
 import { Choice, lastWeekOf, Subject } from '../usage/Controls';
 import { spans } from '../usage/question';
+import { SendForm } from '../usage/Reports';
 import { added, type Board, boardOf, type Common, commonFault, commonOf, mostTiles, nothing, overview, overviewId, type Place, sameCommon, settled, type Tile, tileInput } from './board';
 import { AddTile, addressOf, CreateForm, TileTools } from './Forms';
 import { edit, type Kept, one } from './kept';
@@ -62,7 +63,7 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
   const savedCommon: Common = kept?.common ?? nothing;
   const common = useMemo(() => commonOf(params, savedCommon), [params, savedCommon]);
   const [draft, setDraft] = useState<Draft | null>(() => (kept?.isEditable && params.has('edit') ? { board: saved, version: kept.version, past: [] } : null));
-  const [open, setOpen] = useState<'copy' | 'add' | null>(null);
+  const [open, setOpen] = useState<'copy' | 'add' | 'send' | null>(null);
   const [isStale, setStale] = useState(false);
   const [reading, readAt, readAgain] = useReading((draft?.board ?? saved).refreshMinutes, draft !== null);
   const isWall = params.has('wall');
@@ -120,6 +121,7 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
           ) : (
             <>
               {kept && <History of={kept.dashboardId} />}
+              {kept && <button type="button" onClick={() => setOpen('send')}>Send by mail…</button>}
               <button type="button" onClick={() => print()}>Print</button>
               <button type="button" onClick={() => go(addressOf(id, common, isWall ? {} : { wall: '1' }))}>{isWall ? 'Leave full screen' : 'Full screen'}</button>
               <button type="button" className={kept?.isEditable ? undefined : 'primary'} onClick={() => setOpen('copy')}>{kept?.isEditable ? 'Copy' : 'Copy and change'}</button>
@@ -182,6 +184,7 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
       )}
       <p className="hint">Read at {momentInZone(readAt, company.timeZone)}.{board.refreshMinutes > 0 && !draft && ` Read again ${refreshes.find(([minutes]) => minutes === String(board.refreshMinutes))?.[1] ?? `every ${board.refreshMinutes} minutes`}.`}</p>
       {open === 'copy' && <CreateForm board={board} common={common} close={() => setOpen(null)} />}
+      {open === 'send' && <SendForm topic={() => Promise.resolve({ dashboardId: id })} note={sameCommon(common, savedCommon) ? 'Its first 12 tiles are sent.' : 'It is sent with the span and the subject that are saved, not with those that you see now. Its first 12 tiles are sent.'} close={() => setOpen(null)} />}
       {open === 'add' && <AddTile add={(question, definition) => { change({ tiles: added(board.tiles, question, definition) }); setOpen(null); }} close={() => setOpen(null)} />}
     </div>
   );

@@ -14,7 +14,7 @@ import { create, edit, ends, every, frequencies, list, preview, remove, type Rep
 const hides = (reportId: string) => `report/${reportId}`;
 const hours = Array.from({ length: 24 }, (_, hour) => hour);
 
-interface FormProps {
+interface QuestionProps {
   /** The kept question that the definition began as; null for none. */
   kept: Kept | null;
   definition: Definition;
@@ -23,22 +23,34 @@ interface FormProps {
   close: () => void;
 }
 
-/** Sends the answer by mail on a schedule. A question that is not kept yet is kept first. */
-export function SendForm({ kept, definition, words, close }: FormProps) {
+/** Sends the answer to a question by mail. One that is not kept yet is kept first. */
+export function SendQuestion({ kept, definition, words, close }: QuestionProps) {
+  const question = useRef(kept && same(kept.definition, definition) ? kept.questionId : null);
+  const topic = async () => {
+    question.current ??= (await mutate(keep, { input: { name: words.slice(0, 256), definition } })).createQuestion?.question.questionId ?? null;
+    return { questionId: question.current! };
+  };
+  return <SendForm topic={topic} note={question.current === null && `The question is kept as “${words.slice(0, 256)}”.`} close={close} />;
+}
+
+interface FormProps {
+  /** What is sent. */
+  topic: () => Promise<{ questionId: string } | { dashboardId: string }>;
+  note: React.ReactNode;
+  close: () => void;
+}
+
+/** Sends what is asked by mail on a schedule. */
+export function SendForm({ topic, note, close }: FormProps) {
   const { email, company, isRestricted } = useViewer();
   const [frequency, setFrequency] = useState<Report['frequency']>('DAILY');
   const [hour, setHour] = useState(7);
   const [recipients, setRecipients] = useState(email);
   const [isNow, setNow] = useState(false);
-  const question = useRef(kept && same(kept.definition, definition) ? kept.questionId : null);
-  const questionId = async () => {
-    question.current ??= (await mutate(keep, { input: { name: words.slice(0, 256), definition } })).createQuestion?.question.questionId ?? null;
-    return question.current!;
-  };
   const [seen, setSeen] = useState<{ subject: string; text: string } | null>(null);
-  const shown = useDo(async () => setSeen((await readNow(preview, { questionId: await questionId(), frequency, hour })).previewReport));
+  const shown = useDo(async () => setSeen((await readNow(preview, { ...(await topic()), frequency, hour })).previewReport));
   const save = useDo(async () => {
-    const input = { questionId: await questionId(), frequency, hour, recipients: recipients.split(/[\s,;]+/).filter(Boolean) };
+    const input = { ...(await topic()), frequency, hour, recipients: recipients.split(/[\s,;]+/).filter(Boolean) };
     const reportId = (await mutate(create, { input })).createReport?.report.reportId;
     if (isNow && reportId) await mutate(send, { input: { reportId } });
     close();
@@ -55,7 +67,7 @@ export function SendForm({ kept, definition, words, close }: FormProps) {
         <label>To<input autoFocus required value={recipients} onChange={(event) => setRecipients(event.target.value)} /></label>
         <p className="hint">{isRestricted ? 'Users of groups have reports sent to themselves.' : 'Addresses of users of the company or of recipients of alerts, with commas between them, at most 20. They get the answer as you see it.'}</p>
         <label className="inline"><input type="checkbox" checked={isNow} onChange={(event) => setNow(event.target.checked)} /> Send one now, too</label>
-        {question.current === null && <p className="hint">The question is kept as “{words.slice(0, 256)}”.</p>}
+        {note && <p className="hint">{note}</p>}
         {seen && <section aria-label="Preview"><h3>{seen.subject}</h3><pre className="preview" tabIndex={0}>{seen.text}</pre></section>}
         {shown.problem && <Failure problem={shown.problem} />}
         {save.problem && <Failure problem={save.problem} />}
@@ -78,7 +90,7 @@ export function Reports() {
   if (asked.problem) return <Failure problem={asked.problem} retry={asked.reload} />;
   return (
     <Panel id="reports" title="Sent by mail">
-      {of && shown.length === 0 && <Empty>No question is sent by mail yet. Ask one, and choose Send by mail.</Empty>}
+      {of && shown.length === 0 && <Empty>Nothing is sent by mail yet. Ask a question or open a dashboard, and choose Send by mail.</Empty>}
       <ul className="plain-list">{shown.map((one) => <One key={one.reportId} of={one} />)}</ul>
       {of && (of.totalCount ?? 0) > of.nodes.length && <p className="hint">The newest {count(of.nodes.length)} of {count(of.totalCount ?? 0)}.</p>}
     </Panel>
@@ -88,7 +100,8 @@ export function Reports() {
 function One({ of }: { of: Report }) {
   const { company: { timeZone }, email } = useViewer();
   const stopped = of.isPaused || of.endedReason !== null;
-  const name = of.question?.name ?? 'A question that you do not see';
+  const name = (of.question ?? of.dashboard)?.name ?? 'What you do not see';
+  const href = of.question ? to('usage', { question: of.questionId! }) : of.dashboard ? to('dashboard', {}, of.dashboardId!) : null;
   const pause = useDo(async () => {
     await mutate(edit, { input: { reportId: of.reportId, isPaused: !stopped } });
   });
@@ -99,7 +112,7 @@ function One({ of }: { of: Report }) {
   const wanted = of.recipients.filter((one) => !of.unsubscribed.includes(one));
   return (
     <li>
-      {of.question ? <a href={to('usage', { question: of.questionId })}>{name}</a> : name}{' '}
+      {href ? <a href={href}>{name}</a> : name}{' '}
       <span className="hint">{every(of)} to {wanted.join(', ') || 'nobody'}{of.owner !== email && `, by ${of.owner || 'nobody who is known here'}`}</span>{' '}
       {of.endedReason ? <span className="badge">ended: {ends[of.endedReason]}</span> : of.isPaused ? <span className="badge">paused</span> : of.nextDueAt && <span className="hint">next {momentInZone(of.nextDueAt, timeZone)}</span>}{' '}
       {of.lastSentAt && <span className="hint">last {momentInZone(of.lastSentAt, timeZone)}</span>}{' '}

@@ -16,7 +16,7 @@ import { Happened, marksOf, useHappened } from './Happened';
 import { Questions, SaveForm } from './Kept';
 import { type Kept, list, one } from './kept';
 import { type Definition, definitionOf, inWords, paramsOf, ranks, same } from './question';
-import { Reports, SendForm } from './Reports';
+import { Reports, SendQuestion } from './Reports';
 import { linesOf } from './rows';
 import { Shown } from './Shown';
 import type { Asked } from './span';
@@ -130,7 +130,7 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
       <Questions of={all} current={kept?.questionId ?? null} />
       <Reports />
       {saving === 'dashboard' && <AddToDashboard question={kept && !isChanged ? kept : null} definition={d} close={() => setSaving(null)} />}
-      {saving === 'send' && <SendForm kept={kept} definition={d} words={words} close={() => setSaving(null)} />}
+      {saving === 'send' && <SendQuestion kept={kept} definition={d} words={words} close={() => setSaving(null)} />}
       {(saving === 'save' || saving === 'new') && <SaveForm of={saving === 'save' ? kept : null} definition={d} folders={folders} close={() => setSaving(null)} />}
     </div>
   );

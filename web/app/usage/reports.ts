@@ -1,4 +1,4 @@
-// Reports: questions that are sent by mail.
+// Reports: questions and dashboards that are sent by mail.
 import { graphql, type ResultOf } from '../graph/graphql';
 
 export const list = graphql(`
@@ -6,8 +6,9 @@ export const list = graphql(`
     company {
       reports(first: 100) {
         nodes {
-          reportId questionId frequency hour recipients unsubscribed isPaused isEditable owner nextDueAt lastSentAt lastFailure endedReason
+          reportId questionId dashboardId frequency hour recipients unsubscribed isPaused isEditable owner nextDueAt lastSentAt lastFailure endedReason
           question { name }
+          dashboard { name }
         }
         totalCount
       }
@@ -16,7 +17,7 @@ export const list = graphql(`
 `);
 
 export const preview = graphql(`
-  query PreviewReport($questionId: String!, $frequency: ReportFrequency!, $hour: Int!) { previewReport(questionId: $questionId, frequency: $frequency, hour: $hour) { subject text } }
+  query PreviewReport($questionId: String, $dashboardId: String, $frequency: ReportFrequency!, $hour: Int!) { previewReport(questionId: $questionId, dashboardId: $dashboardId, frequency: $frequency, hour: $hour) { subject text } }
 `);
 
 export const create = graphql('mutation CreateReport($input: CreateReportInput!) { createReport(input: $input) { report { reportId } } }');
@@ -33,5 +34,5 @@ export const every = ({ frequency, hour }: Report): string => `${frequencies.fin
 
 /** Why a report ended by itself. */
 export const ends: Record<NonNullable<Report['endedReason']>, string> = {
-  OWNER_GONE: 'its owner is no user any more', PERMISSION_LOST: 'its owner may not ask this any more', QUESTION_GONE: 'its owner does not see the question any more', NOBODY_LEFT: 'nobody gets it any more',
+  OWNER_GONE: 'its owner is no user any more', PERMISSION_LOST: 'its owner may not ask this any more', QUESTION_GONE: 'its owner does not see it any more', NOBODY_LEFT: 'nobody gets it any more',
 };
