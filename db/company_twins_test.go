@@ -19,9 +19,11 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/db/pg"
+	reports "simgraph/db/report"
 	"simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	rules "simgraph/domain/report"
 	"simgraph/internal/bundle"
 	"simgraph/internal/fatal"
 	"simgraph/internal/profile"
@@ -125,6 +127,7 @@ func (w *twins) load(company string, factor int) {
 	b.WriteString(line(`{"type":"question","company":"COMPANY","id":"01900000-0000-7000-8000-000000000001","name":"COMPANY","version":1,"measure":"TOTAL","interval":"DAY","chart":"LINE","span":"LAST_MONTH"}`))
 	b.WriteString(line(`{"type":"dashboard","company":"COMPANY","id":"01900000-0000-7000-8000-000000000002","name":"COMPANY","span":"THIS_MONTH","tiles":[` +
 		`{"id":1,"column":0,"row":0,"width":6,"height":4,"questionId":"01900000-0000-7000-8000-000000000001"}]}`))
+	b.WriteString(line(`{"type":"report","company":"COMPANY","id":"01900000-0000-7000-8000-000000000003","dashboardId":"01900000-0000-7000-8000-000000000002","frequency":"DAILY","hour":7,"recipients":["ops@COMPANY.example"]}`))
 	for n := range 24 {
 		b.WriteString(line(`{"type":"usage","company":"COMPANY","source":"pgw","recordId":"r-%d","physicalId":"p%d","sessionId":"x%d","sequence":0,`+
 			`"startedAt":"2026-11-%02dT%02d:05:00Z","endedAt":"2026-11-%02dT%02d:20:00Z","mobileOriginated":%d,"mobileTerminated":%d,"protocol":"TCP","ipAddress":"10.0.0.%d"}`,
@@ -138,6 +141,7 @@ func (w *twins) load(company string, factor int) {
 		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage(),
 		Alerts: db.NewVolumeAlerts(w.pool, twinClock), Recipients: db.NewRecipients(w.pool, twinClock),
 		Dashboards: dashboard.New(w.pool, dashboard.Options{Now: twinClock}),
+		Reports:    reports.New(w.pool, rules.Finder{}, twinClock),
 		Profiles:   source.New(w.pool, source.Options{Check: profile.Check, Now: twinClock}),
 	}
 	counts, err := stores.Import(w.Context(), bundle.NewReader(strings.NewReader(b.String())), bundle.Options{

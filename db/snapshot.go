@@ -14,10 +14,12 @@ import (
 	"simgraph/db/companies"
 	dashboards "simgraph/db/dashboard"
 	"simgraph/db/pg"
+	reports "simgraph/db/report"
 	sources "simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
 
@@ -28,7 +30,7 @@ type Snapshots struct{ pool *sqlx.DB }
 func NewSnapshots(pool *sqlx.DB) *Snapshots { return &Snapshots{pool} }
 
 // Open begins a snapshot, which the caller closes.
-func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (dashboard.Snapshot, error) {
+func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (report.Snapshot, error) {
 	tx, err := s.pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, pg.Translate(err)
@@ -318,6 +320,17 @@ func (s *snapshot) Dashboards(ctx context.Context) iter.Seq2[*dashboard.Dashboar
 				d, err = row.Dashboard()
 			}
 			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// Reports implements report.Snapshot.
+func (s *snapshot) Reports(ctx context.Context) iter.Seq2[*report.Report, error] {
+	return func(yield func(*report.Report, error) bool) {
+		for row, err := range stream[reports.Row](ctx, s, reports.ExportReports) {
+			if !yield(row.Exported(), err) {
 				return
 			}
 		}

@@ -102,3 +102,40 @@ SELECT 1, gen_random_uuid(), 0, 'a@acme.example', 'report', now(), now(), report
 		t.Error("a mail of a deleted report waits")
 	}
 }
+
+// What a bundle brings is paused, leaves alone what is as it was, and takes back no wish to
+// get no more mail.
+func TestImportedReportsArePaused(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.New(t)
+	now := time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC)
+	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1);
+INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
+	pool.MustExec(`INSERT INTO user_lookup (email, company_id, user_id) OVERRIDING SYSTEM VALUE VALUES ('a@acme.example', 1, 7)`)
+	pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, 7, 'a@acme.example', '{}')`)
+	owner := domain.Whole(1).By(&domain.Actor{UserID: 7, Name: "a@acme.example"})
+	store := report.New(pool, rules.Finder{}, func() time.Time { return now })
+	const id = "01900000-0000-7000-8000-000000000003"
+	bundled := rules.Report{
+		ReportID: id, Topic: rules.Topic{DashboardID: new("01900000-0000-7000-8000-000000000002")}, Schedule: rules.Schedule{Frequency: rules.Daily, Hour: 7},
+		Recipients: []string{"a@acme.example", "b@acme.example"}, Unsubscribed: []string{"b@acme.example"}, Owner: "a@acme.example", IsPaused: true,
+	}
+	keep := func(of rules.Report, want domain.Outcome, isPaused bool, unsubscribed int) {
+		t.Helper()
+		kept, err := store.Keep(t.Context(), owner, []*rules.Report{&of})
+		fatal.If(t, err)
+		found, err := store.FindMany(t.Context(), owner, []string{id})
+		fatal.If(t, err)
+		if is := found[id]; kept[0].Outcome != want || is.IsPaused != isPaused || (is.NextDueAt == nil) != isPaused || is.OwnerID != 7 || len(is.Unsubscribed) != unsubscribed {
+			t.Errorf("%v: %+v", kept, is)
+		}
+	}
+	keep(bundled, domain.Created, true, 1)
+	_, err := store.Edit(t.Context(), owner, id, rules.Edit{IsPaused: new(false)})
+	fatal.If(t, err)
+	keep(bundled, domain.Unchanged, false, 1)
+	bundled.Unsubscribed = nil
+	keep(bundled, domain.Unchanged, false, 1)
+	bundled.Unsubscribed, bundled.Hour = []string{"a@acme.example"}, 8
+	keep(bundled, domain.Updated, true, 2)
+}

@@ -6,6 +6,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
 
@@ -28,6 +29,10 @@ type Stores struct {
 	Dashboards interface {
 		// Keep stores dashboards as shared ones.
 		Keep(ctx context.Context, scope domain.Scope, all []*dashboard.Dashboard) ([]domain.Imported, error)
+	}
+	Reports interface {
+		// Keep stores reports as paused ones.
+		Keep(ctx context.Context, scope domain.Scope, all []*report.Report) ([]domain.Imported, error)
 	}
 	Profiles interface {
 		// KeepProfiles adds profiles of sources, or versions of those that there are.

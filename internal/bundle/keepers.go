@@ -7,6 +7,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
 
@@ -59,6 +60,9 @@ var keepers = map[Type]keeper{
 	}),
 	Dashboard: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*dashboard.Dashboard) ([]domain.Imported, error) {
 		return s.Dashboards.Keep(ctx, scope, v)
+	}),
+	Report: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*report.Report) ([]domain.Imported, error) {
+		return s.Reports.Keep(ctx, scope, v)
 	}),
 	Session: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.SessionImport) ([]domain.Imported, error) {
 		return s.Usage.KeepSessions(ctx, scope, v)

@@ -14,9 +14,11 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
+	"simgraph/db/report"
 	"simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	rules "simgraph/domain/report"
 	"simgraph/internal/bundle"
 	"simgraph/internal/fatal"
 	"simgraph/internal/profile"
@@ -45,6 +47,7 @@ func stores(pool *sqlx.DB) bundle.Stores {
 		Recipients: db.NewRecipients(pool, time.Now),
 		Profiles:   source.New(pool, source.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock}),
 		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
+		Reports:    report.New(pool, rules.Finder{}, clock),
 		Usage:      usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}),
 	}
 }

@@ -91,6 +91,7 @@ var records = map[Type]func() record{
 	SourceProfile: func() record { return new(profileRecord) },
 	Question:      func() record { return new(questionRecord) },
 	Dashboard:     func() record { return new(dashboardRecord) },
+	Report:        func() record { return new(reportRecord) },
 	Session:       func() record { return new(sessionRecord) },
 	Usage:         func() record { return new(usageRecord) },
 }

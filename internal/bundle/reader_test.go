@@ -34,6 +34,8 @@ const (
 		`{"id":1,"column":0,"row":0,"width":6,"height":4,"questionId":"01900000-0000-7000-8000-000000000001","definition":null},` +
 		`{"id":3,"column":6,"row":0,"width":6,"height":4,"questionId":null,"definition":{"version":1,"measure":"TOTAL","interval":"DAY","split":null,"chart":"LINE","span":"TODAY",` +
 		`"firstDay":null,"lastDay":null,"compare":null,"groupId":null,"tagName":null,"physicalId":null}}]}`
+	goodReport = `{"type":"report","company":"acme","id":"01900000-0000-7000-8000-000000000003","questionId":"01900000-0000-7000-8000-000000000001","dashboardId":null,` +
+		`"frequency":"WEEKLY","hour":7,"recipients":["ops@acme.example","alerts@acme.example"],"unsubscribed":["alerts@acme.example"],"owner":"ops@acme.example"}`
 	goodSession = `{"type":"session","company":"acme","subscriber":"8944","source":"pgw-1","nas":"pgw-london","sessionId":"s-9","generation":1,` +
 		`"physicalId":null,"imsi":"2341","msisdn":"4477","beganAt":"2026-11-01T10:05:00Z","asOf":"2026-11-01T10:20:00Z","reportedAt":"2026-11-01T10:20:01Z",` +
 		`"endedAt":"2026-11-01T10:20:00Z","cause":"User-Request","intervalSeconds":300,"mobileOriginated":1200,"mobileTerminated":88000,"reports":4,"records":3,` +
@@ -59,6 +61,7 @@ var goodLines = []string{
 	goodProfile,
 	goodQuestion,
 	goodDashboard,
+	goodReport,
 	goodSession,
 	goodUsage,
 }
@@ -231,6 +234,12 @@ var badLines = []struct{ line, old, new, want string }{
 	{goodQuestion, `"STACKED"`, `"PIE"`, `there is no chart "PIE"`},
 	{goodQuestion, `"2026-10-31"`, `"2026-09-31"`, `lastDay must be a day such as 2026-11-01, in the years 1970 to 2199`},
 	{goodQuestion, `"tagName":null`, `"tagName":"fleet"`, `usage is that of a group, of a tag or of a subscriber: name one of them`},
+	{goodReport, `"frequency":"WEEKLY"`, `"frequency":"YEARLY"`, `there is no frequency "YEARLY"`},
+	{goodReport, `"hour":7,`, ``, `hour is missing`},
+	{goodReport, `"dashboardId":null`, `"dashboardId":"01900000-0000-7000-8000-000000000002"`, `a report sends a question or a dashboard: not both`},
+	{goodReport, `"questionId":"01900000-0000-7000-8000-000000000001"`, `"questionId":"1"`, `questionId must be a UUID, not "1"`},
+	{goodReport, `["ops@acme.example","alerts@acme.example"]`, `[]`, `a report has 1 to 20 recipients, not 0`},
+	{goodReport, `"unsubscribed":["alerts@acme.example"]`, `"unsubscribed":["nobody"]`, `unsubscribed[0] must be an e-mail address such as ops@example.com`},
 	{goodDashboard, `"name":"Board",`, ``, `name is missing`},
 	{goodDashboard, `"column":0,`, ``, `tiles.column is missing`},
 	{goodDashboard, `"column":6`, `"column":7`, `width must be 1 to 5, not 6`},

@@ -11,6 +11,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/ascii"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
 
@@ -90,6 +91,8 @@ func identify(item Item) (identity, bool) {
 		id.id = v.QuestionID
 	case *dashboard.Dashboard:
 		id.id = v.DashboardID
+	case *report.Report:
+		id.id = v.ReportID
 	case *domain.SessionImport:
 		id.id = v.ID()
 	case string:

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
 
@@ -69,6 +70,8 @@ func recordOf(item Item) (any, error) {
 		return newQuestionRecord(item.Company, v), nil
 	case *dashboard.Dashboard:
 		return newDashboardRecord(item.Company, v), nil
+	case *report.Report:
+		return newReportRecord(item.Company, v), nil
 	case *domain.SessionImport:
 		return newSessionRecord(item.Company, v), nil
 	case domain.UsageRecord:

@@ -163,6 +163,7 @@ func stores(pool *sqlx.DB, log *slog.Logger) bundle.Stores {
 		Recipients: db.NewRecipients(pool, time.Now),
 		Profiles:   newSources(pool),
 		Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now}),
+		Reports:    newReports(pool),
 		Usage:      newUsage(pool, log),
 		Audit:      audit.NewLog(pool),
 	}

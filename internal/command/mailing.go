@@ -8,6 +8,8 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/carrier"
+	"simgraph/db/dashboard"
+	reports "simgraph/db/report"
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
@@ -35,6 +37,12 @@ func (m *Mailing) worker(env *Env, outbox *db.Outbox, tried func(mail.Result)) (
 		Outbox: outbox, SMTPURL: m.SMTPURL, Dir: filepath.Join(env.DataDir, "mail"), From: m.MailFrom, PublicURL: m.PublicURL, Log: env.Log,
 		Tried: tried, Digest: domain.Digest{Wait: m.MailWait, HourlyCap: m.MailsPerHour}, Timeout: m.MailTimeout,
 	})
+}
+
+// newReports returns the reports, which find what they send in the same database.
+func newReports(pool *sqlx.DB) *reports.Store {
+	finder := rules.Finder{Questions: db.NewQuestions(pool, time.Now), Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now})}
+	return reports.New(pool, finder, time.Now)
 }
 
 // reporter returns who answers the reports that are due.

@@ -34,7 +34,6 @@ import (
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
-	rules "simgraph/domain/report"
 	"simgraph/domain/webhook"
 	"simgraph/export"
 	"simgraph/graph/engine/transport"
@@ -161,7 +160,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	}
 	accounts := s.upstreams(pool, key)
 	v.synchronizing = s.synchronizer(env, pool, accounts, v.usage, telemetry.Metrics)
-	v.reports = reports.New(pool, rules.Finder{Questions: db.NewQuestions(pool, time.Now), Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now})}, time.Now)
+	v.reports = newReports(pool)
 	v.reporting = s.reporter(env, pool, v)
 	v.graph = v.newGraph(pool, v.access, v.usage, webhooks, v.sources, accounts)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {
