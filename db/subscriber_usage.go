@@ -182,7 +182,7 @@ func (e *UsageExports) part(ctx context.Context, scope domain.Scope, export *dom
 		}
 		where += " AND (" + exportKey + ") > (" + l.Arg(export.After.PhysicalID, "text") + ", " + l.Arg(hour, "bigint") + ", " + l.Arg(export.After.Value, "text") + ")"
 	}
-	sums := usage.Exported(l.Arg, export, part, l.groups)
+	sums := usage.Exported(l.Arg, export, part, l.groups, scope.Masked)
 	sql := "SELECT u.hour, s.physical_id, s.subscriber_id, u.value, u.label, u.mobile_originated, u.mobile_terminated, u.sessions\n" + l.from() +
 		"\nJOIN (" + sums + "\n) u ON u.subscriber_key = s.key\nWHERE " + where + "\nORDER BY " + exportKey
 	type row struct {

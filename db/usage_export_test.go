@@ -38,9 +38,11 @@ func TestExportedUsageIsThatOfTheRecords(t *testing.T) {
 	days := domain.Range{Start: span.Start.Truncate(24 * time.Hour), End: span.End.Truncate(24 * time.Hour)}
 	restricted := u.scope
 	restricted.Groups = []int64{2}
+	masked := u.scope
+	masked.Masked = []int64{1}
 	for _, unit := range []domain.Unit{domain.Hourly, domain.Daily, domain.Weekly, domain.Monthly} {
-		for _, split := range []domain.Dimension{"", domain.ByProtocol, domain.ByIPAddress, domain.ByGroup, domain.ByTag} {
-			for name, scope := range map[string]domain.Scope{"whole": u.scope, "of a group": restricted} {
+		for _, split := range append([]domain.Dimension{""}, domain.ExportSplits...) {
+			for name, scope := range map[string]domain.Scope{"whole": u.scope, "of a group": restricted, "without tariffs": masked} {
 				for _, zone := range []*time.Location{time.UTC, london} {
 					export := domain.UsageExport{Span: span, By: domain.Interval{Unit: unit, Zone: zone}, Split: split}
 					if split == domain.ByIPAddress {

@@ -119,14 +119,19 @@ func invalidKey() error {
 // IsZero reports whether the key is that of no row.
 func (k UsageKey) IsZero() bool { return k.PhysicalID == "" }
 
-// exportSplits are the dimensions of which totals by subscriber have the values.
-var exportSplits = []Dimension{"", ByProtocol, ByIPAddress, ByGroup, ByTag}
+// ExportSplits are the dimensions that usage is exported by. Those of the subscriber are as
+// they are now, and countries are read from the ledger.
+var ExportSplits = []Dimension{ByProtocol, ByIPAddress, ByGroup, ByTag, ByOperator, ByTariff, ByKind, ByCountry}
 
 // Check refuses what the totals do not have.
 func (e *UsageExport) Check() error {
 	switch {
-	case !slices.Contains(exportSplits, e.Split):
-		return Invalid("by", "usage of subscribers is split by PROTOCOL, ADDRESS, GROUP or TAG; other attributes are those of the subscribers")
+	case e.Split != "" && !slices.Contains(ExportSplits, e.Split):
+		return Invalid("by", "usage of subscribers is not split by %s", e.Split)
+	case e.Split.CheckSpan(e.Span) != nil:
+		return e.Split.CheckSpan(e.Span)
+	case e.Split == ByCountry && e.Group != 0:
+		return Invalid("group", "the ledger has no groups: ask by COUNTRY with a filter of subscribers")
 	case e.Split == ByIPAddress && (e.By.Unit == Hourly || e.By.Zone != time.UTC || !isUTCDay(e.Span.Start) || !isUTCDay(e.Span.End)):
 		return Invalid("by", "usage by IP address is known by the UTC day only: ask with timeZone=UTC for whole days, with interval DAY, WEEK or MONTH")
 	case !e.After.IsZero() && (e.After.Start.Before(e.By.StartOf(e.Span.Start)) || !e.After.Start.Before(e.Span.End)):

@@ -161,7 +161,7 @@ func TestTheFormatIsNamedOrAccepted(t *testing.T) {
 	}
 	for query, is := range map[string]bool{
 		"format=parquet": true, "format=PARQUET": false, "format=": false, "format=csv&format=csv": false, "unknown=1": false, "spreadsheet=yes": false, "format=ndjson&spreadsheet=true": false,
-		"by=SUBSCRIBER,TAG": true, "by=TAG,GROUP": false, "by=TARIFF": false, "by=,TAG": false, "interval=YEAR": false, "group=0": false, "group=x": false, "filter={}": true, "filter=[]": false,
+		"by=SUBSCRIBER,TAG": true, "by=TAG,GROUP": false, "by=TARIFF": true, "by=SOURCE": false, "by=IP_ADDRESS": false, "by=,TAG": false, "interval=YEAR": false, "group=0": false, "group=x": false, "filter={}": true, "filter=[]": false,
 		"filter={}{}": false, "filter=x": false, "%zz": false,
 	} {
 		request, err := http.NewRequest(http.MethodGet, "/export/usage?"+query, nil)

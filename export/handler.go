@@ -211,19 +211,22 @@ func (q *Request) Read(value func(name string) string) (err error) {
 	return q.readSplit(value("by"))
 }
 
+// splits are what usage is split by, in words.
+const splits = "PROTOCOL, ADDRESS, GROUP, TAG, OPERATOR, TARIFF, KIND and COUNTRY"
+
 // readSplit reads by: SUBSCRIBER, of which there is a row in any case, and one dimension.
 func (q *Request) readSplit(by string) error {
 	for part := range strings.SplitSeq(by, ",") {
 		switch dimension := domain.Dimension(part); {
 		case part == "" && by == "", part == "SUBSCRIBER":
 		case q.Split != "":
-			return domain.Invalid("by", "by has SUBSCRIBER and at most one of PROTOCOL, ADDRESS, GROUP and TAG")
+			return domain.Invalid("by", "by has SUBSCRIBER and at most one of %s", splits)
 		case part == "ADDRESS":
 			q.Split = domain.ByIPAddress
-		case dimension == domain.ByProtocol, dimension == domain.ByGroup, dimension == domain.ByTag:
+		case dimension != domain.ByIPAddress && slices.Contains(domain.ExportSplits, dimension):
 			q.Split = dimension
 		default:
-			return domain.Invalid("by", "by has SUBSCRIBER and at most one of PROTOCOL, ADDRESS, GROUP and TAG, with a comma between them")
+			return domain.Invalid("by", "by has SUBSCRIBER and at most one of %s, with a comma between them", splits)
 		}
 	}
 	return nil

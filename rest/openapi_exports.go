@@ -79,7 +79,7 @@ func (e exported) parameters() []object {
 		parameter("from", "The first instant: a time of RFC 3339, or a date in the time zone; that of the current billing period when missing.", text, "2026-11-01"),
 		parameter("to", "The first instant after the span; of a date its whole day; the end of the current billing period when missing.", text, "2026-11-30"),
 		parameter("interval", "What a row sums up.", object{"type": "string", "enum": []domain.Unit{domain.Hourly, domain.Daily, domain.Weekly, domain.Monthly}, "default": domain.Daily}, "DAY"),
-		parameter("by", "SUBSCRIBER, and at most one of PROTOCOL, ADDRESS, GROUP and TAG, with a comma between them.", text, "SUBSCRIBER,PROTOCOL"),
+		parameter("by", "SUBSCRIBER, and at most one of PROTOCOL, ADDRESS, GROUP, TAG, OPERATOR, TARIFF, KIND and COUNTRY, with a comma between them. By COUNTRY the span has at most 31 days.", text, "SUBSCRIBER,PROTOCOL"),
 		parameter("timeZone", "The IANA time zone of intervals and dates; the company's when missing.", text, "Europe/London"),
 		parameter("group", "Only what was used in the group of that groupId.", object{"type": "integer", "minimum": 1}, 2),
 	)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lib/pq"
+
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
@@ -144,6 +146,12 @@ const (
   SELECT d.subscriber_key, d.group_id, 0, host(d.ip_address), d.mobile_originated, d.mobile_terminated, 0
   FROM ip_days d
   WHERE d.company_id = $1 AND d.day = ANY({days}){group}`
+	// exportedCountries are the ledger's records with the network that their sessions visited.
+	exportedCountries = `
+  SELECT r.subscriber_key, NULL::bigint AS group_id, {hour} AS hour, k.code AS value, k.name AS label, r.mobile_originated, r.mobile_terminated, 0::bigint AS sessions
+  FROM usage_records r` + countriesOfSessions + `
+  WHERE r.company_id = $1 AND r.started_at >= {start} AND r.started_at < {end}`
+	recordHour = `floor(extract(epoch FROM r.started_at) / 3600)::bigint`
 	// exportedSums adds up what a subscriber has in several groups, hours or days.
 	exportedSums = `
 SELECT u.subscriber_key, u.hour, {value} AS value, {label} AS label, ` + volumeSums + `, sum(u.sessions)::bigint AS sessions
@@ -155,10 +163,20 @@ HAVING sum(u.mobile_originated) > 0 OR sum(u.mobile_terminated) > 0 OR sum(u.ses
 
 // Exported is a statement for the usage of the subscribers of a company ($1) in a part of
 // an export: subscriber_key, hour, value, label, volumes and sessions. groups is the parameter
-// of the visible groups, "" for all.
-func Exported(arg func(value any, sqlType string) string, of *domain.UsageExport, part domain.Range, groups string) string {
+// of the visible groups, "" for all; masked are those whose tariffs are hidden.
+func Exported(arg func(value any, sqlType string) string, of *domain.UsageExport, part domain.Range, groups string, masked []int64) string {
+	const ofSubscriber = "\nLEFT JOIN subscribers s ON s.company_id = $1 AND s.key = u.subscriber_key"
 	value, label, joins := "u.value", "u.value", ""
 	switch of.Split {
+	case domain.ByCountry:
+		label = "u.label"
+	case domain.ByKind:
+		value, label, joins = "s.kind::text", "s.kind::text", ofSubscriber
+	case domain.ByOperator:
+		value, label, joins = "s.operator_code", "o.name", ofSubscriber+"\nLEFT JOIN operators o ON o.code = s.operator_code"
+	case domain.ByTariff:
+		value, label = "t.name", "t.name"
+		joins = ofSubscriber + "\nLEFT JOIN tariffs t ON t.company_id = $1 AND t.name = s.tariff_name AND (s.group_id = ANY(" + arg(pq.Int64Array(masked), "bigint[]") + ")) IS NOT TRUE"
 	case domain.ByGroup:
 		value, label = "g.group_id::text", "g.name"
 		joins = "\nLEFT JOIN groups g ON g.company_id = $1 AND g.group_id = u.group_id"
@@ -173,6 +191,9 @@ func Exported(arg func(value any, sqlType string) string, of *domain.UsageExport
 }
 
 func exportedUsage(arg func(value any, sqlType string) string, of *domain.UsageExport, part domain.Range, groups string) string {
+	if of.Split == domain.ByCountry {
+		return exportedLedger(arg, of, part)
+	}
 	group := ""
 	if of.Group != 0 {
 		group = " AND d.group_id = " + arg(of.Group, "bigint")
@@ -202,4 +223,14 @@ func exportedUsage(arg func(value any, sqlType string) string, of *domain.UsageE
 			"first", arg(hourOnOrAfter(part.Start), "bigint"), "last", arg(hourOnOrAfter(part.End), "bigint"), "group", group))
 	}
 	return strings.Join(parts, "\n  UNION ALL")
+}
+
+func exportedLedger(arg func(value any, sqlType string) string, of *domain.UsageExport, part domain.Range) string {
+	hour := "0::bigint"
+	if of.By.Unit == domain.Hourly {
+		hour = recordHour
+	}
+	mccs, codes, names := domain.MobileCountries()
+	return pg.Fill(exportedCountries, "hour", hour, "company", "$1", "start", arg(part.Start, "timestamptz"), "end", arg(part.End, "timestamptz"),
+		"mccs", arg(pq.StringArray(mccs), "text[]"), "codes", arg(pq.StringArray(codes), "text[]"), "names", arg(pq.StringArray(names), "text[]"))
 }

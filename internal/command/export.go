@@ -188,7 +188,7 @@ type Rows struct {
 	From        string `group:"Rows for analysts" placeholder:"DATE" help:"The first day of usage, or a time; that of the billing period when missing."`
 	To          string `group:"Rows for analysts" placeholder:"DATE" help:"The last day of usage, or the first time after the span."`
 	Interval    string `group:"Rows for analysts" placeholder:"UNIT" help:"What a row of usage sums up: HOUR, DAY, WEEK or MONTH."`
-	By          string `group:"Rows for analysts" placeholder:"SPLIT" help:"Split usage of subscribers by PROTOCOL, ADDRESS, GROUP or TAG."`
+	By          string `group:"Rows for analysts" placeholder:"SPLIT" help:"Split usage of subscribers by PROTOCOL, ADDRESS, GROUP, TAG, OPERATOR, TARIFF, KIND or COUNTRY."`
 	TimeZone    string `group:"Rows for analysts" placeholder:"ZONE" help:"In which days begin; the company's when missing."`
 	Group       string `group:"Rows for analysts" placeholder:"ID" help:"Only usage in this group."`
 }

@@ -72,8 +72,13 @@ func everything() map[string]string {
 				all[name+" as "+format] = path
 				continue
 			}
-			for _, by := range []string{"SUBSCRIBER", "PROTOCOL", "ADDRESS", "GROUP", "TAG"} {
-				all[name+" by "+by+" as "+format] = path + span + "&timeZone=UTC&by=" + by
+			all[name+" as "+format] = path + span
+			for _, by := range domain.ExportSplits {
+				of := span
+				if by == domain.ByCountry { // of at most 31 days
+					of = fmt.Sprintf("&from=%s&to=%s", clock().AddDate(0, 0, -28).Format(time.DateOnly), clock().AddDate(0, 0, 2).Format(time.DateOnly))
+				}
+				all[name+" by "+string(by)+" as "+format] = path + of + "&timeZone=UTC&by=" + strings.TrimPrefix(string(by), "IP_")
 			}
 		}
 	}

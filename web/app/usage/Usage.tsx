@@ -25,10 +25,14 @@ import { ExportAll } from '../ui/ExportAll';
 import '../styles/lists.css';
 import '../styles/usage.css';
 
+/** How long a span the exports have by country, in milliseconds. */
+const mostByCountry = (31 * 24 + 1) * 3_600_000;
+
 /** What the export of the usage of a question selects: by subscriber, and by the split where exports have that. */
 export function exportedBy(d: Definition, span: Asked, timeZone: string): { filter: object; more: Record<string, string> } {
   const more: Record<string, string> = { from: new Date(span.from).toISOString(), to: new Date(span.to).toISOString(), interval: d.interval, timeZone };
-  if (d.split === 'PROTOCOL' || d.split === 'GROUP' || d.split === 'TAG') more.by = `SUBSCRIBER,${d.split}`;
+  const isLacking = d.split === 'SUBSCRIBER' || d.split === 'SOURCE' || (d.split === 'COUNTRY' && (d.groupId !== null || span.to - span.from > mostByCountry));
+  if (d.split && !isLacking) more.by = `SUBSCRIBER,${d.split}`;
   if (d.groupId !== null) more.group = String(d.groupId);
   return { filter: { ...(d.tagName !== null && { tags: { eq: d.tagName } }), ...(d.physicalId !== null && { physicalId: { eq: d.physicalId } }) }, more };
 }
