@@ -25,14 +25,14 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrator applies and undoes the migrations of the schema, and waits for locks
-// as long as it takes.
+// Migrator applies and undoes the migrations of the schema in a session like that of
+// Migrations, but waits for locks as long as it takes.
 func Migrator(pool *sqlx.DB) (*goose.Provider, error) {
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return nil, err
 	}
-	return migrator(pool, locker)
+	return migrator(pool, &migrationSession{SessionLocker: locker})
 }
 
 // migrator makes instances that start together migrate one after the other.
