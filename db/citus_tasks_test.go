@@ -197,7 +197,7 @@ func prepare(ctx context.Context, in session, sql string) (execute string, err e
 
 // samples are values of types that are no numbers.
 var samples = map[string]string{
-	"text": "a", "boolean": "true", "timestamp with time zone": "2026-11-20T00:00:00Z", "date": "2026-11-20", "bytea": "a", "inet": "10.0.0.1",
+	"text": "a", "name": "public", "boolean": "true", "timestamp with time zone": "2026-11-20T00:00:00Z", "date": "2026-11-20", "bytea": "a", "inet": "10.0.0.1",
 	"cidr": "10.0.0.0/8", "uuid": "0193a1b0-0000-7000-8000-000000000000", "jsonb": "{}", "json": "{}", "interval": "1 hour",
 }
 

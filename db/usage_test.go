@@ -313,7 +313,7 @@ func TestRebuildReportsAndCorrectsWhatIsWrong(t *testing.T) {
 		"subscriber_periods": `DELETE FROM subscriber_periods`,
 		"group_periods":      `UPDATE group_periods SET mobile_terminated = 0`,
 		"usage_sessions":     `UPDATE usage_sessions SET is_opened = false`,
-		"subscriber_seen":    `UPDATE subscriber_seen SET last_seen_at = last_seen_at + interval '1 second'`,
+		"subscriber_seen":    `UPDATE subscriber_seen SET last_seen_at = to_timestamp(0)`,
 		"usage_sources":      `UPDATE usage_sources SET complete_until = to_timestamp(0)`,
 	} {
 		f.pool.MustExec(harm)

@@ -214,7 +214,7 @@ func TestALinkIsUsedWhileItsInvitationEnds(t *testing.T) {
 			t.Fatal(said)
 		}
 		held := w.pool.MustBeginTx(t.Context(), nil)
-		held.MustExec(`SELECT 1 FROM user_invitations FOR UPDATE`)
+		held.MustExec(`SELECT 1 FROM user_invitations WHERE company_id = $1 FOR UPDATE`, w.company(t, own.company))
 		ended, used := make(chan string), make(chan int)
 		go func() { ended <- w.admin(t, end) }()
 		time.Sleep(200 * time.Millisecond)
