@@ -69,6 +69,25 @@ INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target,
 	return &fleet{t, pool, sqlrole.New(pool, time.Now), address}
 }
 
+// A database of Citus gets no role, and says so in a line.
+func TestSQLRolesAreRefusedOnCitus(t *testing.T) {
+	if !dbtest.OnCitus() {
+		t.Skip("needs Citus")
+	}
+	t.Parallel()
+	pool := fleettest.NewInventory(t)
+	role := domain.SQLRole{Name: fmt.Sprintf("bi_%d_refused", os.Getpid()), Statement: time.Minute, Connections: 4}
+	_, err := sqlrole.New(pool, time.Now).Create(t.Context(), domain.Whole(1), role)
+	if err == nil || !strings.Contains(err.Error(), "need a database that Citus has not distributed") {
+		t.Errorf("%v", err)
+	}
+	var made int
+	fatal.If(t, pool.Get(&made, "SELECT (SELECT count(*) FROM pg_roles WHERE rolname = $1) + (SELECT count(*) FROM sql_roles)", role.Name))
+	if made > 0 {
+		t.Errorf("%d roles", made)
+	}
+}
+
 var roles atomic.Int64
 
 // role returns one with a name that no test on the server has.
