@@ -144,7 +144,7 @@ func (o *tenant) crosses(threshold int64, name string) {
 		log := o.must(document(`{ alertLog(first: 20) { nodes { ... on VolumeLogEntry { threshold } deliveries { state } } } }`, nil)).body
 		_, after, found := strings.Cut(string(log), fmt.Sprintf(`"threshold":"%d"`, threshold))
 		after, _, _ = strings.Cut(after, "threshold")
-		return found && strings.Contains(after, `"SENT"`)
+		return found && strings.Contains(after, strings.ToUpper(string(domain.Delivered)))
 	})
 }
 
@@ -425,7 +425,7 @@ func TestCitusTakesImportsAndMigrations(t *testing.T) {
 		t.Errorf("a new table is beside companies: %t, %v", together, err)
 	}
 	var printed bytes.Buffer
-	if err := (command.MigrateStatus{}).Run(t.Context(), environment(t, nodes.URL, &printed)); err != nil || !strings.Contains(printed.String(), " 5 with a copy on every node\n  coordinator ") || strings.Count(printed.String(), ": 2 shards\n") != 2 {
+	if err := (command.MigrateStatus{}).Run(t.Context(), environment(t, nodes.URL, &printed)); err != nil || !strings.Contains(printed.String(), " 6 with a copy on every node\n  coordinator ") || strings.Count(printed.String(), ": 2 shards\n") != 2 {
 		t.Errorf("the status is %s, %v", printed.String(), err)
 	}
 	printed.Reset()
