@@ -14,12 +14,13 @@ import (
 
 // twinReads are what the two sides are compared by.
 var twinReads = []string{
-	`{ subscribers(first: 100) { totalCount nodes { physicalId subscriberId nickname fixedIpAddress isBarred isActive dataUsage terminateDate tags { name } group { groupId name } tariff { name } alerts { alert { alertId } status } } } }`,
+	`{ subscribers(first: 100) { totalCount nodes { physicalId subscriberId nickname fixedIpAddress isBarred isActive dataUsage terminateDate tags { name } group { groupId name } tariff { name } alerts { alert { alertId } } } } }`,
 	`{ subscribers(first: 20, orderBy: [{field: DATA_USAGE, direction: DESC}]) { nodes { physicalId dataUsage } } }`,
 	`{ subscribers(first: 20, filter: {nickname: {like: "%ame 1%"}}) { totalCount nodes { physicalId nickname } } }`,
 	`{ tags(first: 50) { nodes { name numberOfSubscribers usage { totals { mobileOriginated } } } } }`,
 	`{ tags(first: 50) { totalCount nodes { name numberOfSubscribers } } groups(first: 50) { nodes { groupId name numberOfSubscribers numberOfUsers } } tariffs(first: 50) { nodes { name lineRental currency } } }`,
-	`{ alerts(first: 100) { totalCount nodes { alertId kind name ruleType status numberFired ... on VolumeAlert { lowerThreshold upperThreshold } ... on ConditionAlert { silentHours changesOf } } } recipients(first: 50) { nodes { recipientId email } } alertLog(first: 50, filter: { kind: { eq: VOLUME } }) { totalCount nodes { ... on VolumeLogEntry { threshold } } } }`,
+	`{ alerts(first: 100) { totalCount nodes { alertId kind name ruleType ... on VolumeAlert { lowerThreshold upperThreshold } ... on ConditionAlert { silentHours changesOf } } } recipients(first: 50) { nodes { recipientId email } } alertLog(first: 50, filter: { kind: { eq: VOLUME } }) { totalCount nodes { ... on VolumeLogEntry { threshold } } } }`,
+	`{ alerts(first: 100, filter: { kind: { eq: VOLUME } }) { nodes { alertId status numberFired } } }`,
 	`{ silences(first: 100) { totalCount nodes { silenceId reason } } }`,
 	`{ webhooks(first: 50) { totalCount nodes { webhookId name eventTypes disabledAt } } accessKeys(first: 100, orderBy: [{field: CREATED_AT}]) { totalCount nodes { accessKeyId name purpose scopes rotatedFrom userEmail revokedAt expiresAt } } users(first: 50) { totalCount nodes { email permissions } } }`,
 	`{ sources(first: 50) { totalCount nodes { name profileName counts { accepted duplicates } } } sourceRejects(first: 50) { totalCount nodes { reason } } }`,
@@ -28,12 +29,19 @@ var twinReads = []string{
 	`{ subscribers(first: 50) { nodes { physicalId sessions(first: 10) { nodes { sessionId source mobileOriginated } } } } company { name } viewer { permissions } }`,
 }
 
+// lastReads are of what conditions come to at last: either side evaluates them by its own
+// clock.
+var lastReads = []string{
+	`{ subscribers(first: 100) { nodes { physicalId alerts { alert { alertId } status } } } }`,
+	`{ alerts(first: 100) { nodes { alertId status } } }`,
+}
+
 // twinOperations make a random operation; n is its number.
 var twinOperations = []func(random *rand.Rand, n int) operation{
 	newSubscriber, editSubscriber, editInventory, bar, newTag, oldTag, newGroup, newTariff, newUser, // inventory
 	manyTags, manyNames, undo, useData, useData, crossAlert, editAlert, dropAlert, newRecipient,
 	newCondition, newCondition, editCondition, dropCondition, newSilence, editSilence, newWebhook, editWebhook, testWebhook,
-	newSource, sendToSource, pauseSource,
+	newProfile, newSource, sendToSource, pauseSource,
 	newKey, newKey, editKey, rotateKey, revokeKey, exchange, useToken, signIn, useSession, signOut,
 }
 
@@ -251,7 +259,16 @@ func testWebhook(random *rand.Rand, _ int) operation {
 }
 
 func newSource(_ *rand.Rand, n int) operation {
-	return mutation("createSource", "CreateSourceInput", `sourceSecret: secret source { sourceName: name path profileName }`, fixed(map[string]any{"name": fmt.Sprint("source ", n%10), "profileName": "csv"}), "sourceName", "path", "sourceSecret")
+	return mutation("createSource", "CreateSourceInput", `sourceSecret: secret source { sourceName: name made_sourceName: name path profileName }`, fixed(map[string]any{"name": fmt.Sprint("source ", n%10), "profileName": "csv"}), "sourceName", made+"sourceName", "path", "sourceSecret")
+}
+
+func newProfile(_ *rand.Rand, n int) operation {
+	fields := []map[string]any{
+		{"field": "IMSI", "expression": "r.imsi"}, {"field": "ENDED_AT", "expression": "r.at"}, {"field": "VOLUME", "expression": fmt.Sprintf("r.bytes * %d", 1+n%3)},
+	}
+	return mutation("setSourceProfile", "SetSourceProfileInput", `profile { made_profileName: name version }`, fixed(map[string]any{
+		"profile": map[string]any{"name": fmt.Sprint("profile ", n%3), "format": "CSV", "fields": fields},
+	}), made+"profileName")
 }
 
 // sendToSource posts a record to a source, now and then one of nobody.
@@ -283,9 +300,13 @@ const lasting, ending = "lasting", "ending"
 func newKey(random *rand.Rand, n int) operation {
 	kept := []string{lasting, ending}[random.IntN(2)]
 	scope := []map[string]any{{"all": true}, {"permissions": []string{"VIEW_SUBSCRIBER"}}}[random.IntN(2)]
-	return mutation("createAccessKey", "CreateAccessKeyInput", fmt.Sprintf(`%sSecret: secret accessKey { %sId: accessKeyId name purpose scopes }`, kept, kept), func(side *twin) map[string]any {
+	answer := fmt.Sprintf(`%sSecret: secret accessKey { %sId: accessKeyId name purpose scopes }`, kept, kept)
+	if kept == ending {
+		answer += ` old: accessKey { made_accessKeyId: accessKeyId }`
+	}
+	return mutation("createAccessKey", "CreateAccessKeyInput", answer, func(side *twin) map[string]any {
 		return map[string]any{"userEmail": side.pick("userEmail", n), "scope": scope, "name": fmt.Sprint("key ", n), "lifetimeDays": 1 + n%30}
-	}, kept+"Id", kept+"Secret")
+	}, kept+"Id", kept+"Secret", made+"accessKeyId")
 }
 
 func editKey(random *rand.Rand, n int) operation {
