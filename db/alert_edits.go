@@ -82,6 +82,9 @@ func (a *VolumeAlerts) Edit(ctx context.Context, scope domain.Scope, id int64, e
 		if err != nil {
 			return nil, err
 		}
+		if err := scope.CheckVersion(alert.Version()); err != nil {
+			return nil, err
+		}
 		before := *alert
 		alert.LowerThreshold, alert.UpperThreshold, err = edit.Thresholds(alert)
 		if err != nil {

@@ -142,6 +142,9 @@ FOR NO KEY UPDATE`
 func (g *Groups) Rename(ctx context.Context, scope domain.Scope, id int64, name string) (renamed *domain.Group, err error) {
 	err = pg.InTx(ctx, g.pool, func(tx *sqlx.Tx) error {
 		renamed, err = pg.GetOne[domain.Group](ctx, tx, noGroup(id), lockGroup, scope.Company, pg.GroupsOf(scope), id)
+		if err == nil {
+			err = scope.CheckVersion(renamed.Version())
+		}
 		if err != nil || renamed.Name == name {
 			return err
 		}

@@ -187,6 +187,9 @@ func (q *Questions) change(ctx context.Context, scope domain.Scope, id string, d
 // Edit implements domain.Questions.
 func (q *Questions) Edit(ctx context.Context, scope domain.Scope, id string, edit domain.QuestionEdit) (edited *domain.Question, err error) {
 	err = q.change(ctx, scope, id, func(tx *sqlx.Tx, before *domain.Question) (*domain.AuditEntry, error) {
+		if err := scope.CheckVersion(before.Version()); err != nil {
+			return nil, err
+		}
 		after, err := edit.Apply(scope, *before)
 		if err != nil {
 			return nil, err

@@ -239,6 +239,9 @@ func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, edi
 		if err != nil {
 			return nil, err
 		}
+		if err := scope.CheckVersion(before.Version()); err != nil {
+			return nil, err
+		}
 		if edit.Email != nil {
 			if err := readdress(ctx, tx, scope.Company, id, *edit.Email); err != nil {
 				return nil, err

@@ -234,8 +234,20 @@ func (s *Subscribers) EditNickname(ctx context.Context, scope domain.Scope, phys
 		}
 		before, err := pg.GetOne[row](ctx, tx, domain.NotFound("physicalId", "subscriber", physicalID),
 			"SELECT s.key, s.nickname FROM subscribers s WHERE "+l.visible+" AND s.physical_id = $2 FOR NO KEY UPDATE", l.Args...)
-		if err != nil || before.Nickname == nickname {
+		if err != nil {
 			return err
+		}
+		if scope.ExpectedVersion != nil {
+			whole, err := LockSubscriber(ctx, tx, scope, physicalID)
+			if err != nil {
+				return err
+			}
+			if err := scope.CheckVersion(whole.VersionFor(scope)); err != nil {
+				return err
+			}
+		}
+		if before.Nickname == nickname {
+			return nil
 		}
 		if _, err := pg.Affected(ctx, tx, setNickname, scope.Company, before.Key, nickname); err != nil {
 			return err

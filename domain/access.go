@@ -36,6 +36,9 @@ type User struct {
 	Invitation *UserInvitation
 }
 
+// Version changes with what can be edited.
+func (u *User) Version() string { return VersionOf(u.Permissions, u.Groups, u.Disabled) }
+
 // UserInvitation says that a user was asked to sign in, and until when the link does.
 type UserInvitation struct{ InvitedAt, ExpiresAt time.Time }
 
@@ -55,6 +58,9 @@ type AccessKey struct {
 	RevokedAt     *time.Time
 	LastUsedAt    *time.Time
 }
+
+// Version changes with what can be edited.
+func (k *AccessKey) Version() string { return VersionOf(k.KeyLabel, k.DocumentsOnly) }
 
 // KeyLabel is what a key is called, and what uses it for what. Both may be empty.
 type KeyLabel struct{ Name, Purpose string }

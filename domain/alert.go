@@ -150,6 +150,11 @@ type VolumeAlert struct {
 	AlertWords
 }
 
+// Version changes with what can be edited.
+func (a *VolumeAlert) Version() string {
+	return VersionOf(a.LowerThreshold, a.UpperThreshold, a.AlertWords)
+}
+
 // Number implements Alert.
 func (a *VolumeAlert) Number() int64 { return a.AlertID }
 

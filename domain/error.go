@@ -26,6 +26,8 @@ const (
 	KindInvalidToken ErrorKind = "INVALID_TOKEN"
 	// KindForbidden: the caller lacks a permission; the message names it.
 	KindForbidden ErrorKind = "FORBIDDEN"
+	// KindStale: what an edit was made from was changed since; nothing was changed.
+	KindStale ErrorKind = "STALE"
 	// KindRateLimited: the caller must wait before it tries again.
 	KindRateLimited ErrorKind = "RATE_LIMITED"
 	// KindUnavailable: the database cannot be reached or did not answer in

@@ -15,6 +15,9 @@ type Group struct {
 	HideTariffDetails bool
 }
 
+// Version changes with what can be edited.
+func (g *Group) Version() string { return VersionOf(g.Name, g.HideTariffDetails) }
+
 // GroupCounts are what is attached to a group.
 type GroupCounts struct{ Users, Subscribers int }
 

@@ -22,6 +22,9 @@ type Tariff struct {
 	Currency string
 }
 
+// Version changes with what can be edited.
+func (t *Tariff) Version() string { return VersionOf(t.LineRental, t.Currency) }
+
 // Catalogue keeps operators and tariffs. Tariffs of groups that hide their
 // details are not shown to the users of those groups.
 type Catalogue interface {

@@ -330,6 +330,11 @@ type Question struct {
 	ChangedAt time.Time
 }
 
+// Version changes with what can be edited.
+func (q *Question) Version() string {
+	return VersionOf(q.Name, q.Description, q.Folder, q.IsShared, q.Definition)
+}
+
 // Check refuses a question that breaks a rule of its fields.
 func (q *Question) Check() error {
 	if err := CheckKept(q.Name, q.Description, q.Folder); err != nil {

@@ -28,6 +28,9 @@ type Recipient struct {
 	Choice
 }
 
+// Version changes with what can be edited.
+func (r *Recipient) Version() string { return VersionOf(r.Email, r.AlertIDs, r.GroupIDs) }
+
 // Choice is which alerts a recipient is notified of: those with one of the numbers, and
 // those on one of the groups or on subscribers that are in one when it fires. An empty
 // list restricts nothing.

@@ -1,6 +1,13 @@
 package domain
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
 
 // CompanyID is the internal number of a company, the tenant. Every row belongs
 // to one.
@@ -23,6 +30,8 @@ type Scope struct {
 	Billing *Billing
 	// Actor is who acts, for the audit log; nil is the program itself.
 	Actor *Actor
+	// ExpectedVersion is what an edit was made from; nil edits any version.
+	ExpectedVersion *string
 	// Upstream is the upstream whose pass stores what the other server says; 0 for none. That
 	// is not sent back, does not undo edits that wait to be sent, and brings no alert again
 	// that was deleted here.
@@ -36,6 +45,31 @@ func Whole(company CompanyID) Scope { return Scope{Company: company} }
 func (s Scope) By(actor *Actor) Scope {
 	s.Actor = actor
 	return s
+}
+
+// CheckVersion refuses an edit that was made from another version than that of what the caller
+// has locked.
+func (s Scope) CheckVersion(version string) error {
+	if s.ExpectedVersion == nil || *s.ExpectedVersion == version {
+		return nil
+	}
+	return &Error{Kind: KindStale, Field: "expectedVersion", Message: fmt.Sprintf("it was changed since it was read: its version is %s now", version)}
+}
+
+// VersionOf is the version of what has these values, of which each is written as JSON. A list
+// that is nil is empty.
+func VersionOf(values ...any) string {
+	sum := sha256.New()
+	to := json.NewEncoder(sum)
+	for _, value := range values {
+		if of := reflect.ValueOf(value); of.Kind() == reflect.Slice && of.Len() == 0 {
+			value = []int{}
+		}
+		if err := to.Encode(value); err != nil {
+			panic(err) // a type that JSON does not have
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
 // UserID is the user who acts; 0 for the program itself and for commands.

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"simgraph/domain/query"
@@ -80,6 +81,28 @@ type Subscriber struct {
 	LastSeenAt *time.Time
 	// Relations are what was read together with the subscriber.
 	Relations Relations
+}
+
+// Version changes with what can be edited.
+func (s *Subscriber) Version() string {
+	return VersionOf(s.Kind, s.SubscriberID, s.DataNumber, s.IMSI, s.FixedIPAddress, s.Nickname, s.OperatorCode, s.TariffName, s.ContractLength,
+		s.ConnectionDate.UTC(), s.ExpiryDate.UTC(), utc(s.TerminateDate), s.IsActive, s.SubscriberType, s.EID, s.SMDPProvider, s.ParentPhysicalID, s.IsEnabledOnParent)
+}
+
+// VersionFor is the version of what the scope shows of a whole record.
+func (s *Subscriber) VersionFor(scope Scope) string {
+	shown := *s
+	if s.GroupID != nil && slices.Contains(scope.Masked, *s.GroupID) {
+		shown.TariffName, shown.ContractLength = nil, nil
+	}
+	return shown.Version()
+}
+
+func utc(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	return new(at.UTC())
 }
 
 // Relations are what belongs to a subscriber, where a store read it in the same

@@ -116,6 +116,7 @@ func (m mutationResolver) EditAccessKey(ctx context.Context, in input.EditAccess
 	if err != nil {
 		return nil, err
 	}
+	scope.ExpectedVersion = in.ExpectedVersion.Value()
 	limited := in.IsDocumentsOnly.Value()
 	if limited != nil && !*limited {
 		if err := unlimited(ctx); err != nil {

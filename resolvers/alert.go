@@ -116,7 +116,7 @@ func alertWordsEdit(name, description graphql.Omittable[*string]) domain.AlertWo
 }
 
 func (m mutationResolver) EditAlert(ctx context.Context, in input.EditAlertInput) (*model.EditAlertPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (m mutationResolver) CreateConditionAlert(ctx context.Context, in input.Cre
 }
 
 func (m mutationResolver) EditConditionAlert(ctx context.Context, in input.EditConditionAlertInput) (*model.EditConditionAlertPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}

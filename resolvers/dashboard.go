@@ -37,13 +37,13 @@ func (m mutationResolver) CreateDashboard(ctx context.Context, in input.CreateDa
 }
 
 func (m mutationResolver) EditDashboard(ctx context.Context, in input.EditDashboardInput) (*model.EditDashboardPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
 	edit := dashboard.Edit{
 		KeptEdit:       domain.KeptEdit{Name: in.Name.Value(), Description: in.Description.Value(), Folder: in.Folder.Value(), IsShared: in.IsShared.Value()},
-		RefreshMinutes: toInt(in.RefreshMinutes.Value()), Version: toInt(in.ExpectedVersion.Value()),
+		RefreshMinutes: toInt(in.RefreshMinutes.Value()),
 	}
 	if wanted := in.Common.Value(); wanted != nil {
 		edit.Common = new(commonOf(wanted))
@@ -144,6 +144,10 @@ func (g *Graph) mustShowTiles(ctx context.Context, scope domain.Scope, common *d
 
 func (d dashboardResolver) ID(_ context.Context, of *dashboard.Dashboard) (string, error) {
 	return globalID("Dashboard", of.DashboardID), nil
+}
+
+func (d dashboardResolver) Version(_ context.Context, of *dashboard.Dashboard) (string, error) {
+	return of.VersionText(), nil
 }
 
 func (d dashboardResolver) IsEditable(ctx context.Context, of *dashboard.Dashboard) (bool, error) {

@@ -101,6 +101,13 @@ func scopeOf(ctx context.Context) (domain.Scope, error) {
 	return caller.Scope, nil
 }
 
+// scopeOfEdit is scopeOf of an edit that was made from a version; null for any.
+func scopeOfEdit(ctx context.Context, expectedVersion graphql.Omittable[*string]) (domain.Scope, error) {
+	scope, err := scopeOf(ctx)
+	scope.ExpectedVersion = expectedVersion.Value()
+	return scope, err
+}
+
 type (
 	queryResolver       struct{ *Graph }
 	mutationResolver    struct{ *Graph }

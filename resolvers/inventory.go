@@ -94,9 +94,14 @@ func setParent(of *domain.Subscriber, parent *input.ParentInput) {
 	}
 }
 
+// anyVersion is for edits that are made from no version.
+var anyVersion graphql.Omittable[*string]
+
 // editInventory edits the subscriber.
-func (m mutationResolver) editInventory(ctx context.Context, physicalID string, edit func(*domain.Subscriber) error) (*model.Commanded, error) {
-	scope, err := scopeOf(ctx)
+func (m mutationResolver) editInventory(
+	ctx context.Context, expectedVersion graphql.Omittable[*string], physicalID string, edit func(*domain.Subscriber) error,
+) (*model.Commanded, error) {
+	scope, err := scopeOfEdit(ctx, expectedVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +123,10 @@ func (m mutationResolver) editInventory(ctx context.Context, physicalID string, 
 }
 
 func (m mutationResolver) EditSubscriber(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {
-	if in == (input.EditSubscriberInput{PhysicalID: in.PhysicalID, Nickname: in.Nickname}) && in.Nickname.IsSet() {
+	if in == (input.EditSubscriberInput{PhysicalID: in.PhysicalID, Nickname: in.Nickname, ExpectedVersion: in.ExpectedVersion}) && in.Nickname.IsSet() {
 		return m.editNickname(ctx, in)
 	}
-	return m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, in.ExpectedVersion, in.PhysicalID, func(of *domain.Subscriber) error {
 		replaced(in.DataNumber, &of.DataNumber)
 		replaced(in.TerminateDate, &of.TerminateDate)
 		replaced(in.Eid, &of.EID)
@@ -158,7 +163,7 @@ func assignNickname(in graphql.Omittable[*string], to *string) error {
 
 // editNickname edits the nickname alone.
 func (m mutationResolver) editNickname(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +176,7 @@ func (m mutationResolver) editNickname(ctx context.Context, in input.EditSubscri
 }
 
 func (m mutationResolver) MoveSubscriber(ctx context.Context, in input.MoveSubscriberInput) (*model.MoveSubscriberPayload, error) {
-	edited, err := m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+	edited, err := m.editInventory(ctx, anyVersion, in.PhysicalID, func(of *domain.Subscriber) error {
 		group, set := in.GroupID.ValueOK()
 		if !set {
 			return domain.Invalid("groupId", "groupId is missing: the number of a group, or null for none")
@@ -186,14 +191,14 @@ func (m mutationResolver) MoveSubscriber(ctx context.Context, in input.MoveSubsc
 }
 
 func (m mutationResolver) BarSubscriber(ctx context.Context, in input.BarSubscriberInput) (*model.BarSubscriberPayload, error) {
-	return m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, anyVersion, in.PhysicalID, func(of *domain.Subscriber) error {
 		of.IsBarred = true
 		return nil
 	})
 }
 
 func (m mutationResolver) UnbarSubscriber(ctx context.Context, in input.UnbarSubscriberInput) (*model.UnbarSubscriberPayload, error) {
-	return m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, anyVersion, in.PhysicalID, func(of *domain.Subscriber) error {
 		of.IsBarred = false
 		return nil
 	})
@@ -205,7 +210,7 @@ func (m mutationResolver) TerminateSubscriber(ctx context.Context, in input.Term
 	if wanted := in.TerminateDate.Value(); wanted != nil {
 		at = *wanted
 	}
-	return m.editInventory(ctx, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, anyVersion, in.PhysicalID, func(of *domain.Subscriber) error {
 		switch {
 		case at.After(now.Add(domain.ClockTolerance)):
 			return domain.Invalid("terminateDate", "terminateDate is in the future")
@@ -234,7 +239,7 @@ func (m mutationResolver) CreateGroup(ctx context.Context, in input.CreateGroupI
 }
 
 func (m mutationResolver) EditGroup(ctx context.Context, in input.EditGroupInput) (*model.EditGroupPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +277,7 @@ func (m mutationResolver) CreateTariff(ctx context.Context, in input.CreateTarif
 }
 
 func (m mutationResolver) EditTariff(ctx context.Context, in input.EditTariffInput) (*model.EditTariffPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -334,7 +339,9 @@ func (m mutationResolver) EditUser(ctx context.Context, in input.EditUserInput) 
 	if err := inventory.TryUser(edit); err != nil {
 		return nil, err
 	}
-	edited, err := m.Ports.Users.EditUser(ctx, caller, in.UserEmail, edit)
+	by := *caller
+	by.Scope.ExpectedVersion = in.ExpectedVersion.Value()
+	edited, err := m.Ports.Users.EditUser(ctx, &by, in.UserEmail, edit)
 	return &model.EditUserPayload{User: edited}, err
 }
 

@@ -35,7 +35,7 @@ func (m mutationResolver) CreateQuestion(ctx context.Context, in input.CreateQue
 }
 
 func (m mutationResolver) EditQuestion(ctx context.Context, in input.EditQuestionInput) (*model.EditQuestionPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (m mutationResolver) CreateReport(ctx context.Context, in input.CreateRepor
 }
 
 func (m mutationResolver) EditReport(ctx context.Context, in input.EditReportInput) (*model.EditReportPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (m mutationResolver) CreateRecipient(ctx context.Context, in input.CreateRe
 }
 
 func (m mutationResolver) EditRecipient(ctx context.Context, in input.EditRecipientInput) (*model.EditRecipientPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}

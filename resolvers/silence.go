@@ -50,7 +50,7 @@ func (m mutationResolver) CreateSilence(ctx context.Context, in input.CreateSile
 }
 
 func (m mutationResolver) EditSilence(ctx context.Context, in input.EditSilenceInput) (*model.EditSilencePayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (m mutationResolver) CreateSource(ctx context.Context, in input.CreateSourc
 }
 
 func (m mutationResolver) EditSource(ctx context.Context, in input.EditSourceInput) (*model.EditSourcePayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}

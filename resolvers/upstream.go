@@ -42,7 +42,7 @@ func (m mutationResolver) CreateUpstream(ctx context.Context, in input.CreateUps
 }
 
 func (m mutationResolver) EditUpstream(ctx context.Context, in input.EditUpstreamInput) (*model.EditUpstreamPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (m mutationResolver) CreateWebhook(ctx context.Context, in input.CreateWebh
 }
 
 func (m mutationResolver) EditWebhook(ctx context.Context, in input.EditWebhookInput) (*model.EditWebhookPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
 	if err != nil {
 		return nil, err
 	}

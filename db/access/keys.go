@@ -153,6 +153,9 @@ func (a *Store) EditKey(ctx context.Context, scope domain.Scope, accessKeyID str
 		}
 		key = row.key()
 		before := row.key()
+		if err := scope.CheckVersion(before.Version()); err != nil {
+			return err
+		}
 		key.KeyLabel = edit.Apply(before.KeyLabel)
 		if edit.DocumentsOnly != nil {
 			key.DocumentsOnly = *edit.DocumentsOnly

@@ -153,6 +153,9 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit con
 		if err != nil {
 			return nil, err
 		}
+		if err := scope.CheckVersion(before.Version()); err != nil {
+			return nil, err
+		}
 		edited = before
 		words := edit.AlertWordsEdit.Apply(before.AlertWords)
 		renamed := len(domain.AlertWordsChanges(before.AlertWords, words)) > 0

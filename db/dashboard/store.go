@@ -267,6 +267,9 @@ func (s *Store) change(ctx context.Context, scope domain.Scope, id string, do fu
 // Edit implements dashboard.Dashboards.
 func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit dashboard.Edit) (edited *dashboard.Dashboard, err error) {
 	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, before *dashboard.Dashboard) (*domain.AuditEntry, error) {
+		if err := scope.CheckVersion(before.VersionText()); err != nil {
+			return nil, err
+		}
 		after, err := edit.Apply(scope, *before)
 		if err != nil {
 			return nil, err

@@ -131,9 +131,12 @@ func TestDashboardsAreChangedWithAnEntryForEachChange(t *testing.T) {
 			t.Errorf("the version is %d", edited.Version)
 		}
 	}
-	_, err := s.Edit(ctx, by, made.DashboardID, dashboard.Edit{Version: new(1), RefreshMinutes: new(5)})
-	fleettest.WantKind(t, err, domain.KindInvalid)
-	fleettest.Must[*dashboard.Dashboard](t)(s.Edit(ctx, by, made.DashboardID, dashboard.Edit{Version: new(2), Tiles: &[]dashboard.TileEdit{}}))
+	from := by
+	from.ExpectedVersion = new("1")
+	_, err := s.Edit(ctx, from, made.DashboardID, dashboard.Edit{RefreshMinutes: new(5)})
+	fleettest.WantKind(t, err, domain.KindStale)
+	from.ExpectedVersion = new("2")
+	fleettest.Must[*dashboard.Dashboard](t)(s.Edit(ctx, from, made.DashboardID, dashboard.Edit{Tiles: &[]dashboard.TileEdit{}}))
 	_, err = s.Edit(ctx, restricted, made.DashboardID, dashboard.Edit{RefreshMinutes: new(5)})
 	fleettest.WantKind(t, err, domain.KindForbidden)
 	_, err = s.Remove(ctx, restricted, made.DashboardID)

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strconv"
@@ -79,7 +80,7 @@ func (s *Store) EditGroup(ctx context.Context, scope domain.Scope, id int64, edi
 			return nil, err
 		}
 		before := *edited
-		if err := edit(edited); err != nil {
+		if err := cmp.Or(scope.CheckVersion(before.Version()), edit(edited)); err != nil {
 			return nil, err
 		}
 		if edited.Name != before.Name { // one that stays may be older than the rules of names

@@ -3,6 +3,7 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -81,7 +82,7 @@ func (s *Store) EditSubscriber(ctx context.Context, scope domain.Scope, physical
 			return nil, err
 		}
 		after := *before
-		if err := edit(&after); err != nil {
+		if err := cmp.Or(scope.CheckVersion(before.VersionFor(scope)), edit(&after)); err != nil {
 			return nil, err
 		}
 		if err := inventory.CheckEdit(scope, before, &after); err != nil {

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jmoiron/sqlx"
@@ -60,7 +61,7 @@ func (s *Store) EditTariff(ctx context.Context, scope domain.Scope, name string,
 			return nil, err
 		}
 		before := *edited
-		if err := edit(edited); err != nil {
+		if err := cmp.Or(scope.CheckVersion(before.Version()), edit(edited)); err != nil {
 			return nil, err
 		}
 		if err := edited.Check(); err != nil || *edited == before {

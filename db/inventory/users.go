@@ -78,6 +78,9 @@ func (s *Store) EditUser(ctx context.Context, caller *domain.Caller, email strin
 		if err != nil {
 			return nil, err
 		}
+		if err := caller.Scope.CheckVersion(before.Version()); err != nil {
+			return nil, err
+		}
 		after := *before
 		after.Permissions, after.Groups = slices.Clone(before.Permissions), slices.Clone(before.Groups)
 		if err := edit(&after); err != nil {

@@ -217,6 +217,9 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit re
 		return nil, err
 	}
 	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, before *report.Report) (*domain.AuditEntry, error) {
+		if err := scope.CheckVersion(before.Version()); err != nil {
+			return nil, err
+		}
 		after, err := edit.Apply(scope, *before)
 		if err != nil {
 			return nil, err

@@ -248,6 +248,9 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit sil
 		if err != nil {
 			return nil, err
 		}
+		if err := scope.CheckVersion(before.Version()); err != nil {
+			return nil, err
+		}
 		if !before.EndsAt.After(at) {
 			return nil, domain.Invalid("silenceId", "silence %d is over", id)
 		}

@@ -231,6 +231,9 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, name string, edit 
 		return nil, err
 	}
 	return s.changing(ctx, scope, name, func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error) {
+		if err := scope.CheckVersion(of.Version()); err != nil {
+			return nil, err
+		}
 		spec := edit.Apply(of.Spec)
 		if of.Spec == spec {
 			return nil, nil

@@ -309,6 +309,9 @@ WHERE company_id = $1 AND upstream_id = $2`
 // Edit implements upstream.Upstreams. A pass that was interrupted begins anew.
 func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit upstream.Edit) (edited *upstream.Upstream, err error) {
 	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
+		if err := scope.CheckVersion(of.Version()); err != nil {
+			return nil, err
+		}
 		spec := edit.Apply(of.Spec)
 		if err := spec.Check(s.Rules); err != nil {
 			return nil, err

@@ -236,6 +236,9 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit web
 		return nil, err
 	}
 	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error) {
+		if err := scope.CheckVersion(of.Version()); err != nil {
+			return nil, err
+		}
 		before, after := webhook.Edit{}.Apply(of), edit.Apply(of)
 		if err := after.Check(s.Rules); err != nil {
 			return nil, err

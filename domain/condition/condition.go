@@ -83,6 +83,11 @@ type Alert struct {
 	domain.AlertWords
 }
 
+// Version changes with what can be edited.
+func (a *Alert) Version() string {
+	return domain.VersionOf(a.Kind, a.Bound, a.Traits, a.AlertWords)
+}
+
 // Number implements domain.Alert.
 func (a *Alert) Number() int64 { return a.AlertID }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -147,6 +148,9 @@ type Dashboard struct {
 	ChangedAt time.Time
 }
 
+// VersionText is the version that an edit names.
+func (d *Dashboard) VersionText() string { return strconv.Itoa(d.Version) }
+
 // Check refuses a dashboard that breaks a rule of its fields.
 func (d *Dashboard) Check() error {
 	if err := domain.CheckKept(d.Name, d.Description, d.Folder); err != nil {
@@ -227,17 +231,12 @@ type Edit struct {
 	Common         *Common
 	RefreshMinutes *int
 	Tiles          *[]TileEdit
-	// Version is that of the dashboard which is to be changed: another one is refused.
-	Version *int
 }
 
 // Apply changes the dashboard for the scope, and refuses what it may not change.
 func (e Edit) Apply(scope domain.Scope, d Dashboard) (Dashboard, error) {
 	if err := e.KeptEdit.Apply(scope, "dashboard", d.OwnerID, &d.Name, &d.Description, &d.Folder, &d.IsShared); err != nil {
 		return d, err
-	}
-	if e.Version != nil && *e.Version != d.Version {
-		return d, domain.Invalid("expectedVersion", "somebody else has changed the dashboard: it has the version %d, not %d", d.Version, *e.Version)
 	}
 	if e.Common != nil {
 		d.Common = *e.Common

@@ -150,6 +150,9 @@ type Report struct {
 	ChangedAt   time.Time
 }
 
+// Version changes with what can be edited.
+func (r *Report) Version() string { return domain.VersionOf(r.Schedule, r.Recipients, r.IsPaused) }
+
 // Check refuses a report that breaks a rule of its fields, and folds its addresses.
 func (r *Report) Check() error {
 	if err := cmp.Or(r.Topic.Check(), r.Schedule.Check()); err != nil {

@@ -63,6 +63,11 @@ type Spec struct {
 	Weekly []Window
 }
 
+// Version changes with what can be edited.
+func (s *Spec) Version() string {
+	return domain.VersionOf(s.Reason, s.AlertIDs, s.GroupIDs, s.TagNames, s.PhysicalIDs, s.StartsAt.UTC(), s.EndsAt.UTC(), s.Weekly)
+}
+
 // Check rejects what no silence can be at the time. Whether alerts, groups and subscribers
 // exist is for the caller to find.
 func (s *Spec) Check(at time.Time) error {

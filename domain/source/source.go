@@ -63,6 +63,9 @@ type Spec struct {
 	SignatureHeader string
 }
 
+// Version changes with what can be edited.
+func (s *Spec) Version() string { return domain.VersionOf(*s) }
+
 // WithDefaults names the header of a signature where none is named.
 func (s Spec) WithDefaults() Spec {
 	if s.Authentication == Signature && s.SignatureHeader == "" {

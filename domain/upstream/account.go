@@ -69,6 +69,9 @@ type Spec struct {
 	IsCopyingAlerts, IsCopyingRecipients bool
 }
 
+// Version changes with what can be edited.
+func (s *Spec) Version() string { return domain.VersionOf(*s) }
+
 // WithDefaults fills what may be left out: the source is named by the host, as
 // "simgraph move" names it, so that usage which that has copied is not copied again.
 func (s Spec) WithDefaults() Spec {

@@ -79,6 +79,11 @@ type Endpoint struct {
 	PreviousSecretUntil *time.Time
 }
 
+// Version changes with what can be edited.
+func (e *Endpoint) Version() string {
+	return domain.VersionOf(e.Name, e.URL, e.Format, e.EventTypes, e.AlertIDs, e.GroupIDs, e.TagNames)
+}
+
 // Spec is an endpoint to be created.
 type Spec struct {
 	Name   string

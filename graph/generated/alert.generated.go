@@ -1064,6 +1064,29 @@ func (ec *executionContext) fieldContext_VolumeAlert_id(_ context.Context, field
 	return graphql.NewScalarFieldContext("VolumeAlert", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _VolumeAlert_version(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VolumeAlert_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VolumeAlert_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VolumeAlert", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _VolumeAlert_alertId(ctx context.Context, field graphql.CollectedField, obj *domain.VolumeAlert) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1937,7 +1960,7 @@ func (ec *executionContext) unmarshalInputEditAlertInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"alertId", "lowerThreshold", "upperThreshold", "name", "description"}
+	fieldsInOrder := [...]string{"alertId", "lowerThreshold", "upperThreshold", "name", "description", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1979,6 +2002,13 @@ func (ec *executionContext) unmarshalInputEditAlertInput(ctx context.Context, ob
 				return it, err
 			}
 			it.Description = graphql.OmittableOf(data)
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2753,6 +2783,11 @@ func (ec *executionContext) _VolumeAlert(ctx context.Context, sel ast.SelectionS
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._VolumeAlert_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "alertId":
 			out.Values[i] = ec._VolumeAlert_alertId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

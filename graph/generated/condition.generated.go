@@ -89,6 +89,29 @@ func (ec *executionContext) fieldContext_ConditionAlert_id(_ context.Context, fi
 	return graphql.NewScalarFieldContext("ConditionAlert", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _ConditionAlert_version(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConditionAlert_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConditionAlert_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConditionAlert", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ConditionAlert_alertId(ctx context.Context, field graphql.CollectedField, obj *condition.Alert) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2298,7 +2321,7 @@ func (ec *executionContext) unmarshalInputEditConditionAlertInput(ctx context.Co
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"alertId", "condition", "name", "description"}
+	fieldsInOrder := [...]string{"alertId", "condition", "name", "description", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2333,6 +2356,13 @@ func (ec *executionContext) unmarshalInputEditConditionAlertInput(ctx context.Co
 				return it, err
 			}
 			it.Description = graphql.OmittableOf(data)
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2396,6 +2426,11 @@ func (ec *executionContext) _ConditionAlert(ctx context.Context, sel ast.Selecti
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._ConditionAlert_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "alertId":
 			out.Values[i] = ec._ConditionAlert_alertId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

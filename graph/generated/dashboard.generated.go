@@ -24,6 +24,7 @@ type DashboardResolver interface {
 	ID(ctx context.Context, obj *dashboard.Dashboard) (string, error)
 
 	IsEditable(ctx context.Context, obj *dashboard.Dashboard) (bool, error)
+	Version(ctx context.Context, obj *dashboard.Dashboard) (string, error)
 }
 type DashboardTileResolver interface {
 	Question(ctx context.Context, obj *dashboard.Tile) (*domain.Question, error)
@@ -239,18 +240,18 @@ func (ec *executionContext) _Dashboard_version(ctx context.Context, field graphq
 			return ec.fieldContext_Dashboard_version(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Version, nil
+			return ec.Resolvers.Dashboard().Version(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_Dashboard_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Dashboard", field, false, false, errors.New("field of type Int does not have child fields"))
+	return graphql.NewScalarFieldContext("Dashboard", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Dashboard_common(ctx context.Context, field graphql.CollectedField, obj *dashboard.Dashboard) (ret graphql.Marshaler) {
@@ -1265,7 +1266,7 @@ func (ec *executionContext) unmarshalInputEditDashboardInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"dashboardId", "expectedVersion", "name", "description", "folder", "isShared", "common", "refreshMinutes", "tiles"}
+	fieldsInOrder := [...]string{"dashboardId", "name", "description", "folder", "isShared", "common", "refreshMinutes", "tiles", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1279,13 +1280,6 @@ func (ec *executionContext) unmarshalInputEditDashboardInput(ctx context.Context
 				return it, err
 			}
 			it.DashboardID = data
-		case "expectedVersion":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
-			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpectedVersion = graphql.OmittableOf(data)
 		case "name":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -1335,6 +1329,13 @@ func (ec *executionContext) unmarshalInputEditDashboardInput(ctx context.Context
 				return it, err
 			}
 			it.Tiles = graphql.OmittableOf(data)
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1500,10 +1501,43 @@ func (ec *executionContext) _Dashboard(ctx context.Context, sel ast.SelectionSet
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "version":
-			out.Values[i] = ec._Dashboard_version(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Dashboard_version(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "common":
 			out.Values[i] = ec._Dashboard_common(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

@@ -287,6 +287,29 @@ func (ec *executionContext) fieldContext_Group_id(_ context.Context, field graph
 	return graphql.NewScalarFieldContext("Group", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Group_version(ctx context.Context, field graphql.CollectedField, obj *domain.Group) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Group_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Group_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Group", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Group_groupId(ctx context.Context, field graphql.CollectedField, obj *domain.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -892,7 +915,7 @@ func (ec *executionContext) unmarshalInputEditGroupInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"groupId", "name", "isTariffHidden"}
+	fieldsInOrder := [...]string{"groupId", "name", "isTariffHidden", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -964,6 +987,13 @@ func (ec *executionContext) unmarshalInputEditGroupInput(ctx context.Context, ob
 				err := fmt.Errorf(`unexpected type %T from directive, should be *bool`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1178,6 +1208,11 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._Group_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "groupId":
 			out.Values[i] = ec._Group_groupId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

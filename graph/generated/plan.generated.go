@@ -462,6 +462,16 @@ func (e *executableSchema) planAccessKey() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AccessKey_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AccessKey)
+					return appendNString2string(b, obj.Version())
+				},
+			},
 			"accessKeyId": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2442,6 +2452,16 @@ func (e *executableSchema) planConditionAlert() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_ConditionAlert_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*condition.Alert)
+					return appendNString2string(b, obj.Version())
+				},
+			},
 			"alertId": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3851,9 +3871,14 @@ func (e *executableSchema) planDashboard() *plan.Object {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Dashboard_version(ctx, field)
 				},
-				Plain: func(b []byte, of any) ([]byte, bool) {
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
 					obj := of.(*dashboard.Dashboard)
-					return appendNInt2int(b, obj.Version)
+					v, err := e.Resolvers.Dashboard().Version(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNString2string(b, v)
+					return b, ok, nil
 				},
 			},
 			"common": {
@@ -5523,6 +5548,16 @@ func (e *executableSchema) planGroup() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Group_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Group)
+					return appendNString2string(b, obj.Version())
+				},
+			},
 			"groupId": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6947,6 +6982,16 @@ func (e *executableSchema) planQuestion() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Question_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Question)
+					return appendNString2string(b, obj.Version())
+				},
+			},
 			"questionId": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7438,6 +7483,16 @@ func (e *executableSchema) planRecipient() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Recipient_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Recipient)
+					return appendNString2string(b, obj.Version())
+				},
+			},
 			"recipientId": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7797,6 +7852,16 @@ func (e *executableSchema) planReport() *plan.Object {
 					}
 					b, ok := appendNID2string(b, v)
 					return b, ok, nil
+				},
+			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Report_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*report.Report)
+					return appendNString2string(b, obj.Version())
 				},
 			},
 			"reportId": {
@@ -8856,6 +8921,16 @@ func (e *executableSchema) planSilence() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Silence_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*silence.Silence)
+					return appendNString2string(b, obj.Version())
+				},
+			},
 			"silenceId": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9184,6 +9259,16 @@ func (e *executableSchema) planSource() *plan.Object {
 					}
 					b, ok := appendNID2string(b, v)
 					return b, ok, nil
+				},
+			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Source_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*source.Source)
+					return appendNString2string(b, obj.Version())
 				},
 			},
 			"name": {
@@ -9854,6 +9939,16 @@ func (e *executableSchema) planSubscriber() *plan.Object {
 					}
 					b, ok := appendNID2string(b, v)
 					return b, ok, nil
+				},
+			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Subscriber_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Subscriber)
+					return appendNString2string(b, obj.Version())
 				},
 			},
 			"kind": {
@@ -10720,6 +10815,16 @@ func (e *executableSchema) planTariff() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Tariff_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.Tariff)
+					return appendNString2string(b, obj.Version())
+				},
+			},
 			"name": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11219,6 +11324,16 @@ func (e *executableSchema) planUpstream() *plan.Object {
 					}
 					b, ok := appendNID2string(b, v)
 					return b, ok, nil
+				},
+			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Upstream_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*upstream.Upstream)
+					return appendNString2string(b, obj.Version())
 				},
 			},
 			"upstreamId": {
@@ -12527,6 +12642,16 @@ func (e *executableSchema) planUser() *plan.Object {
 					return b, ok, nil
 				},
 			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_User_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.User)
+					return appendNString2string(b, obj.Version())
+				},
+			},
 			"email": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12980,6 +13105,16 @@ func (e *executableSchema) planVolumeAlert() *plan.Object {
 					}
 					b, ok := appendNID2string(b, v)
 					return b, ok, nil
+				},
+			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_VolumeAlert_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.VolumeAlert)
+					return appendNString2string(b, obj.Version())
 				},
 			},
 			"alertId": {
@@ -13832,6 +13967,16 @@ func (e *executableSchema) planWebhook() *plan.Object {
 					}
 					b, ok := appendNID2string(b, v)
 					return b, ok, nil
+				},
+			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Webhook_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*webhook.Endpoint)
+					return appendNString2string(b, obj.Version())
 				},
 			},
 			"webhookId": {

@@ -152,6 +152,29 @@ func (ec *executionContext) fieldContext_Question_id(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Question", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Question_version(ctx context.Context, field graphql.CollectedField, obj *domain.Question) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Question_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Question_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Question", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Question_questionId(ctx context.Context, field graphql.CollectedField, obj *domain.Question) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -948,7 +971,7 @@ func (ec *executionContext) unmarshalInputEditQuestionInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"questionId", "name", "description", "folder", "isShared", "definition"}
+	fieldsInOrder := [...]string{"questionId", "name", "description", "folder", "isShared", "definition", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -997,6 +1020,13 @@ func (ec *executionContext) unmarshalInputEditQuestionInput(ctx context.Context,
 				return it, err
 			}
 			it.Definition = graphql.OmittableOf(data)
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1321,6 +1351,11 @@ func (ec *executionContext) _Question(ctx context.Context, sel ast.SelectionSet,
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._Question_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "questionId":
 			out.Values[i] = ec._Question_questionId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

@@ -166,6 +166,29 @@ func (ec *executionContext) fieldContext_Recipient_id(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Recipient", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Recipient_version(ctx context.Context, field graphql.CollectedField, obj *domain.Recipient) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Recipient_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Recipient_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Recipient", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Recipient_recipientId(ctx context.Context, field graphql.CollectedField, obj *domain.Recipient) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -792,7 +815,7 @@ func (ec *executionContext) unmarshalInputEditRecipientInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"recipientId", "email", "scope"}
+	fieldsInOrder := [...]string{"recipientId", "email", "scope", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -820,6 +843,13 @@ func (ec *executionContext) unmarshalInputEditRecipientInput(ctx context.Context
 				return it, err
 			}
 			it.Scope = graphql.OmittableOf(data)
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1145,6 +1175,11 @@ func (ec *executionContext) _Recipient(ctx context.Context, sel ast.SelectionSet
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._Recipient_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "recipientId":
 			out.Values[i] = ec._Recipient_recipientId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

@@ -158,6 +158,29 @@ func (ec *executionContext) fieldContext_Report_id(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("Report", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Report_version(ctx context.Context, field graphql.CollectedField, obj *report.Report) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Report_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Report_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Report", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Report_reportId(ctx context.Context, field graphql.CollectedField, obj *report.Report) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1096,7 +1119,7 @@ func (ec *executionContext) unmarshalInputEditReportInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"reportId", "frequency", "hour", "recipients", "isPaused"}
+	fieldsInOrder := [...]string{"reportId", "frequency", "hour", "recipients", "isPaused", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1138,6 +1161,13 @@ func (ec *executionContext) unmarshalInputEditReportInput(ctx context.Context, o
 				return it, err
 			}
 			it.IsPaused = graphql.OmittableOf(data)
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1382,6 +1412,11 @@ func (ec *executionContext) _Report(ctx context.Context, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._Report_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "reportId":
 			out.Values[i] = ec._Report_reportId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

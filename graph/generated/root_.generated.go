@@ -93,6 +93,7 @@ type ComplexityRoot struct {
 		RotatedFrom   func(childComplexity int) int
 		Scopes        func(childComplexity int) int
 		UserEmail     func(childComplexity int) int
+		Version       func(childComplexity int) int
 	}
 
 	AccessKeyConnection struct {
@@ -325,6 +326,7 @@ type ComplexityRoot struct {
 		Subscriber          func(childComplexity int) int
 		Target              func(childComplexity int) int
 		Traits              func(childComplexity int) int
+		Version             func(childComplexity int) int
 	}
 
 	ConditionAlertState struct {
@@ -759,6 +761,7 @@ type ComplexityRoot struct {
 		NumberOfUsers       func(childComplexity int) int
 		Subscribers         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Usage               func(childComplexity int, start *time.Time, end *time.Time) int
+		Version             func(childComplexity int) int
 	}
 
 	GroupConnection struct {
@@ -1100,6 +1103,7 @@ type ComplexityRoot struct {
 		Name        func(childComplexity int) int
 		Owner       func(childComplexity int) int
 		QuestionID  func(childComplexity int) int
+		Version     func(childComplexity int) int
 	}
 
 	QuestionConnection struct {
@@ -1160,6 +1164,7 @@ type ComplexityRoot struct {
 		SuppressedDetail func(childComplexity int) int
 		SuppressedReason func(childComplexity int) int
 		SuppressedSince  func(childComplexity int) int
+		Version          func(childComplexity int) int
 	}
 
 	RecipientConnection struct {
@@ -1227,6 +1232,7 @@ type ComplexityRoot struct {
 		Recipients   func(childComplexity int) int
 		ReportID     func(childComplexity int) int
 		Unsubscribed func(childComplexity int) int
+		Version      func(childComplexity int) int
 	}
 
 	ReportCommandPayload struct {
@@ -1370,6 +1376,7 @@ type ComplexityRoot struct {
 		SilenceID   func(childComplexity int) int
 		StartsAt    func(childComplexity int) int
 		TagNames    func(childComplexity int) int
+		Version     func(childComplexity int) int
 		Weekly      func(childComplexity int) int
 	}
 
@@ -1408,6 +1415,7 @@ type ComplexityRoot struct {
 		Profile         func(childComplexity int) int
 		ReceivedAt      func(childComplexity int) int
 		SignatureHeader func(childComplexity int) int
+		Version         func(childComplexity int) int
 	}
 
 	SourceConnection struct {
@@ -1522,6 +1530,7 @@ type ComplexityRoot struct {
 		TariffName       func(childComplexity int) int
 		TerminateDate    func(childComplexity int) int
 		Usage            func(childComplexity int, start *time.Time, end *time.Time) int
+		Version          func(childComplexity int) int
 	}
 
 	SubscriberConnection struct {
@@ -1590,6 +1599,7 @@ type ComplexityRoot struct {
 		ID         func(childComplexity int) int
 		LineRental func(childComplexity int) int
 		Name       func(childComplexity int) int
+		Version    func(childComplexity int) int
 	}
 
 	TariffConnection struct {
@@ -1681,6 +1691,7 @@ type ComplexityRoot struct {
 		SourceName          func(childComplexity int) int
 		State               func(childComplexity int) int
 		UpstreamID          func(childComplexity int) int
+		Version             func(childComplexity int) int
 		Writes              func(childComplexity int) int
 	}
 
@@ -1829,6 +1840,7 @@ type ComplexityRoot struct {
 		Permissions func(childComplexity int) int
 		Sessions    func(childComplexity int) int
 		SignedInAt  func(childComplexity int) int
+		Version     func(childComplexity int) int
 	}
 
 	UserConnection struct {
@@ -1890,6 +1902,7 @@ type ComplexityRoot struct {
 		Subscriber     func(childComplexity int) int
 		Target         func(childComplexity int) int
 		UpperThreshold func(childComplexity int) int
+		Version        func(childComplexity int) int
 	}
 
 	VolumeAlertState struct {
@@ -1968,6 +1981,7 @@ type ComplexityRoot struct {
 		PreviousSecretUntil func(childComplexity int) int
 		TagNames            func(childComplexity int) int
 		URL                 func(childComplexity int) int
+		Version             func(childComplexity int) int
 		WebhookID           func(childComplexity int) int
 	}
 
@@ -2108,6 +2122,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AccessKey.UserEmail(childComplexity), true
+	case "AccessKey.version":
+		if e.ComplexityRoot.AccessKey.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessKey.Version(childComplexity), true
 
 	case "AccessKeyConnection.edges":
 		if e.ComplexityRoot.AccessKeyConnection.Edges == nil {
@@ -3069,6 +3089,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConditionAlert.Traits(childComplexity), true
+	case "ConditionAlert.version":
+		if e.ComplexityRoot.ConditionAlert.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConditionAlert.Version(childComplexity), true
 
 	case "ConditionAlertState.alert":
 		if e.ComplexityRoot.ConditionAlertState.Alert == nil {
@@ -4379,6 +4405,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Group.Usage(childComplexity, args["start"].(*time.Time), args["end"].(*time.Time)), true
+	case "Group.version":
+		if e.ComplexityRoot.Group.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Group.Version(childComplexity), true
 
 	case "GroupConnection.edges":
 		if e.ComplexityRoot.GroupConnection.Edges == nil {
@@ -6734,6 +6766,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Question.QuestionID(childComplexity), true
+	case "Question.version":
+		if e.ComplexityRoot.Question.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Question.Version(childComplexity), true
 
 	case "QuestionConnection.edges":
 		if e.ComplexityRoot.QuestionConnection.Edges == nil {
@@ -6997,6 +7035,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Recipient.SuppressedSince(childComplexity), true
+	case "Recipient.version":
+		if e.ComplexityRoot.Recipient.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recipient.Version(childComplexity), true
 
 	case "RecipientConnection.edges":
 		if e.ComplexityRoot.RecipientConnection.Edges == nil {
@@ -7229,6 +7273,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Report.Unsubscribed(childComplexity), true
+	case "Report.version":
+		if e.ComplexityRoot.Report.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Version(childComplexity), true
 
 	case "ReportCommandPayload.command":
 		if e.ComplexityRoot.ReportCommandPayload.Command == nil {
@@ -7718,6 +7768,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Silence.TagNames(childComplexity), true
+	case "Silence.version":
+		if e.ComplexityRoot.Silence.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Silence.Version(childComplexity), true
 	case "Silence.weekly":
 		if e.ComplexityRoot.Silence.Weekly == nil {
 			break
@@ -7861,6 +7917,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Source.SignatureHeader(childComplexity), true
+	case "Source.version":
+		if e.ComplexityRoot.Source.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Source.Version(childComplexity), true
 
 	case "SourceConnection.edges":
 		if e.ComplexityRoot.SourceConnection.Edges == nil {
@@ -8400,6 +8462,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscriber.Usage(childComplexity, args["start"].(*time.Time), args["end"].(*time.Time)), true
+	case "Subscriber.version":
+		if e.ComplexityRoot.Subscriber.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Subscriber.Version(childComplexity), true
 
 	case "SubscriberConnection.edges":
 		if e.ComplexityRoot.SubscriberConnection.Edges == nil {
@@ -8646,6 +8714,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Tariff.Name(childComplexity), true
+	case "Tariff.version":
+		if e.ComplexityRoot.Tariff.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Tariff.Version(childComplexity), true
 
 	case "TariffConnection.edges":
 		if e.ComplexityRoot.TariffConnection.Edges == nil {
@@ -9005,6 +9079,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Upstream.UpstreamID(childComplexity), true
+	case "Upstream.version":
+		if e.ComplexityRoot.Upstream.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Upstream.Version(childComplexity), true
 	case "Upstream.writes":
 		if e.ComplexityRoot.Upstream.Writes == nil {
 			break
@@ -9622,6 +9702,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.SignedInAt(childComplexity), true
+	case "User.version":
+		if e.ComplexityRoot.User.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Version(childComplexity), true
 
 	case "UserConnection.edges":
 		if e.ComplexityRoot.UserConnection.Edges == nil {
@@ -9879,6 +9965,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.VolumeAlert.UpperThreshold(childComplexity), true
+	case "VolumeAlert.version":
+		if e.ComplexityRoot.VolumeAlert.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VolumeAlert.Version(childComplexity), true
 
 	case "VolumeAlertState.alert":
 		if e.ComplexityRoot.VolumeAlertState.Alert == nil {
@@ -10245,6 +10337,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.URL(childComplexity), true
+	case "Webhook.version":
+		if e.ComplexityRoot.Webhook.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Version(childComplexity), true
 	case "Webhook.webhookId":
 		if e.ComplexityRoot.Webhook.WebhookID == nil {
 			break
@@ -10824,6 +10922,8 @@ extend type Mutation {
 type User implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The e-mail address, unique in the company: another company may have a user of the same address, who is somebody else here."
   email: String!
   "The permissions of the account."
@@ -10883,6 +10983,8 @@ type UserSession {
 type AccessKey implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier; the client_id of the exchange."
   accessKeyId: String!
   "What it is called; null when nobody has named it."
@@ -10973,6 +11075,8 @@ input EditAccessKeyInput {
   purpose: String
   "Whether tokens of the key run trusted documents of the company alone on the graph."
   isDocumentsOnly: Boolean
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "Which key is rotated, and how long the old one goes on."
@@ -11121,6 +11225,8 @@ input EditUserInput {
   scope: UserScopeInput
   "Whether the account is disabled."
   isDisabled: Boolean
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "What editing a user gave."
@@ -11230,6 +11336,8 @@ extend type Group {
 interface Alert {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier of the alert, of one series for all kinds."
   alertId: Int!
   "What people call it; null for none."
@@ -11282,6 +11390,8 @@ enum AlertKind {
 type VolumeAlert implements Node & Alert {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier of the alert, of one series for all kinds."
   alertId: Int!
   "What people call it; null for none."
@@ -11528,6 +11638,8 @@ input EditAlertInput {
   name: String
   "What it is for, 1 to 1,000 characters; null for nothing."
   description: String
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "Which alert to delete."
@@ -12283,6 +12395,8 @@ extend type Mutation {
 type ConditionAlert implements Node & Alert {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier of the alert, of one series for all kinds."
   alertId: Int!
   "What people call it; null for none."
@@ -12443,6 +12557,8 @@ input EditConditionAlertInput {
   name: String
   "What it is for, 1 to 1,000 characters; null for nothing."
   description: String
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "Which alert on a condition to delete."
@@ -12596,8 +12712,8 @@ type Dashboard implements Node {
   isShared: Boolean!
   "Whether the caller may change and delete it."
   isEditable: Boolean!
-  "Which state it is in: one more with each change."
-  version: Int!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "What takes the place of the span and the subject of every tile."
   common: DashboardCommon!
   "How often the page reads it again, in minutes; 0 is never."
@@ -12722,8 +12838,6 @@ input CreateDashboardInput {
 input EditDashboardInput {
   "The identifier of the dashboard."
   dashboardId: String!
-  "The version that is to be changed. Where somebody else has changed the dashboard since, the edit is refused. When missing, any version is changed."
-  expectedVersion: Int
   "Its name, 1 to 256 characters."
   name: String
   "What it is for, at most 2,000 characters; empty takes it away."
@@ -12738,6 +12852,8 @@ input EditDashboardInput {
   refreshMinutes: Int
   "The tiles, at most 24; replaced as a whole."
   tiles: [DashboardTileInput!]
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "Which dashboard to delete."
@@ -13280,6 +13396,8 @@ extend type Mutation {
 type Group implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier of the group within the company."
   groupId: Int!
   "The name."
@@ -13343,6 +13461,8 @@ input EditGroupInput {
   name: String @guard(permissions: [UPDATE_THE_DETAILS_OF_A_SUBSCRIBER])
   "Whether users in the group cannot see billing information about its subscribers. FORBIDDEN for users of groups."
   isTariffHidden: Boolean @guard(permissions: [MANAGE_INVENTORY])
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "What editing a group gave."
@@ -15357,6 +15477,8 @@ type Operator implements Node {
 type Tariff implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The name, unique within the company."
   name: String!
   "The recurring line rental in the smallest unit of the currency (pence)."
@@ -15429,6 +15551,8 @@ input EditTariffInput {
   lineRental: Int
   "The ISO 4217 code of the currency."
   currency: String
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "What editing a tariff gave."
@@ -15504,6 +15628,8 @@ extend type Mutation {
 type Question implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier of the question: a UUID."
   questionId: String!
   "Its name."
@@ -15722,6 +15848,8 @@ input EditQuestionInput {
   isShared: Boolean
   "What it asks."
   definition: QuestionDefinitionInput
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "Which question to delete."
@@ -15800,6 +15928,8 @@ extend type Mutation {
 type Recipient implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier of the recipient."
   recipientId: Int!
   "The e-mail address."
@@ -15883,6 +16013,8 @@ input EditRecipientInput {
   email: String
   "Which alerts it is notified of from now on."
   scope: RecipientScopeInput
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "Which recipient to delete."
@@ -15996,6 +16128,8 @@ extend type Mutation {
 type Report implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier of the report: a UUID."
   reportId: String!
   "The identifier of the question; null where it sends a dashboard."
@@ -16126,6 +16260,8 @@ input EditReportInput {
   recipients: [String!]
   "Whether it is not sent for now. False also begins a report anew that has ended."
   isPaused: Boolean
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "Which report to send now."
@@ -16491,6 +16627,8 @@ extend type Mutation {
 type Silence implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier of the silence."
   silenceId: Int!
   "Why it was made."
@@ -16618,6 +16756,8 @@ input EditSilenceInput {
   times: SilenceTimesInput
   "What it silences from now on."
   scope: SilenceScopeInput
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "What a silence silences: every alert, or what fits all of the lists that are named. At least one must be said, and no list may be empty."
@@ -16750,6 +16890,8 @@ extend type Mutation {
 type Source implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The name, which is the source of its usage records."
   name: String!
   "Where records are posted to, below the address of the service: /sources/{id}/records."
@@ -17100,6 +17242,8 @@ input EditSourceInput {
   authentication: SourceAuthentication
   "The header with the signature, for SIGNATURE only."
   signatureHeader: String
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "Which source gets a new secret."
@@ -17267,6 +17411,8 @@ extend type Mutation {
 type Subscriber implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "How it reaches the network, and so what its identifiers are."
   kind: SubscriberKind!
   "The ICCID of a cellular, the device EUI of a non-IP, the IMEI of a satellite subscriber."
@@ -17706,6 +17852,8 @@ input EditSubscriberInput {
   smdpProvider: String @guard(permissions: [MANAGE_INVENTORY])
   "The eUICC that it is a profile on; null for none. FORBIDDEN for users of groups."
   parent: ParentInput @guard(permissions: [MANAGE_INVENTORY])
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "What editing a subscriber gave."
@@ -17973,6 +18121,8 @@ extend type Mutation {
 type Upstream implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier."
   upstreamId: Int!
   "The name."
@@ -18179,6 +18329,8 @@ input EditUpstreamInput {
   isCopyingAlerts: Boolean
   "Whether recipients of alert mail are copied: both sides send mail then."
   isCopyingRecipients: Boolean @guard(permissions: [VIEW_A_USERS_DETAILS])
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "Which upstream to pause."
@@ -18765,6 +18917,8 @@ extend type Mutation {
 type Webhook implements Node {
   "The global id."
   id: ID!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
   "The identifier of the webhook."
   webhookId: Int!
   "What people call it."
@@ -18931,6 +19085,8 @@ input EditWebhookInput {
   eventTypes: [WebhookEventType!]
   "What the events are about from now on."
   scope: WebhookScopeInput
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
 }
 
 "What the events of a webhook are about: all that its maker may see, or what fits all of the lists that are named. At least one must be said, and no list may be empty."
@@ -19066,6 +19222,8 @@ func (ec *executionContext) childFields_AccessKey(ctx context.Context, field gra
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_AccessKey_id(ctx, field)
+	case "version":
+		return ec.fieldContext_AccessKey_version(ctx, field)
 	case "accessKeyId":
 		return ec.fieldContext_AccessKey_accessKeyId(ctx, field)
 	case "name":
@@ -19518,6 +19676,8 @@ func (ec *executionContext) childFields_ConditionAlert(ctx context.Context, fiel
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_ConditionAlert_id(ctx, field)
+	case "version":
+		return ec.fieldContext_ConditionAlert_version(ctx, field)
 	case "alertId":
 		return ec.fieldContext_ConditionAlert_alertId(ctx, field)
 	case "name":
@@ -20386,6 +20546,8 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Group_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Group_version(ctx, field)
 	case "groupId":
 		return ec.fieldContext_Group_groupId(ctx, field)
 	case "name":
@@ -20744,6 +20906,8 @@ func (ec *executionContext) childFields_Question(ctx context.Context, field grap
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Question_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Question_version(ctx, field)
 	case "questionId":
 		return ec.fieldContext_Question_questionId(ctx, field)
 	case "name":
@@ -20868,6 +21032,8 @@ func (ec *executionContext) childFields_Recipient(ctx context.Context, field gra
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Recipient_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Recipient_version(ctx, field)
 	case "recipientId":
 		return ec.fieldContext_Recipient_recipientId(ctx, field)
 	case "email":
@@ -20980,6 +21146,8 @@ func (ec *executionContext) childFields_Report(ctx context.Context, field graphq
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Report_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Report_version(ctx, field)
 	case "reportId":
 		return ec.fieldContext_Report_reportId(ctx, field)
 	case "questionId":
@@ -21278,6 +21446,8 @@ func (ec *executionContext) childFields_Silence(ctx context.Context, field graph
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Silence_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Silence_version(ctx, field)
 	case "silenceId":
 		return ec.fieldContext_Silence_silenceId(ctx, field)
 	case "reason":
@@ -21360,6 +21530,8 @@ func (ec *executionContext) childFields_Source(ctx context.Context, field graphq
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Source_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Source_version(ctx, field)
 	case "name":
 		return ec.fieldContext_Source_name(ctx, field)
 	case "path":
@@ -21532,6 +21704,8 @@ func (ec *executionContext) childFields_Subscriber(ctx context.Context, field gr
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Subscriber_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Subscriber_version(ctx, field)
 	case "kind":
 		return ec.fieldContext_Subscriber_kind(ctx, field)
 	case "physicalId":
@@ -21724,6 +21898,8 @@ func (ec *executionContext) childFields_Tariff(ctx context.Context, field graphq
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Tariff_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Tariff_version(ctx, field)
 	case "name":
 		return ec.fieldContext_Tariff_name(ctx, field)
 	case "lineRental":
@@ -21866,6 +22042,8 @@ func (ec *executionContext) childFields_Upstream(ctx context.Context, field grap
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Upstream_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Upstream_version(ctx, field)
 	case "upstreamId":
 		return ec.fieldContext_Upstream_upstreamId(ctx, field)
 	case "name":
@@ -22194,6 +22372,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_User_id(ctx, field)
+	case "version":
+		return ec.fieldContext_User_version(ctx, field)
 	case "email":
 		return ec.fieldContext_User_email(ctx, field)
 	case "permissions":
@@ -22300,6 +22480,8 @@ func (ec *executionContext) childFields_VolumeAlert(ctx context.Context, field g
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_VolumeAlert_id(ctx, field)
+	case "version":
+		return ec.fieldContext_VolumeAlert_version(ctx, field)
 	case "alertId":
 		return ec.fieldContext_VolumeAlert_alertId(ctx, field)
 	case "name":
@@ -22460,6 +22642,8 @@ func (ec *executionContext) childFields_Webhook(ctx context.Context, field graph
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Webhook_id(ctx, field)
+	case "version":
+		return ec.fieldContext_Webhook_version(ctx, field)
 	case "webhookId":
 		return ec.fieldContext_Webhook_webhookId(ctx, field)
 	case "name":

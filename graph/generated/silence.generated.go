@@ -177,6 +177,29 @@ func (ec *executionContext) fieldContext_Silence_id(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Silence", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Silence_version(ctx context.Context, field graphql.CollectedField, obj *silence.Silence) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Silence_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Silence_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Silence", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Silence_silenceId(ctx context.Context, field graphql.CollectedField, obj *silence.Silence) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -891,7 +914,7 @@ func (ec *executionContext) unmarshalInputEditSilenceInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"silenceId", "reason", "endsAt", "times", "scope"}
+	fieldsInOrder := [...]string{"silenceId", "reason", "endsAt", "times", "scope", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -933,6 +956,13 @@ func (ec *executionContext) unmarshalInputEditSilenceInput(ctx context.Context, 
 				return it, err
 			}
 			it.Scope = graphql.OmittableOf(data)
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1316,6 +1346,11 @@ func (ec *executionContext) _Silence(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._Silence_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "silenceId":
 			out.Values[i] = ec._Silence_silenceId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

@@ -750,6 +750,29 @@ func (ec *executionContext) fieldContext_Source_id(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("Source", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Source_version(ctx context.Context, field graphql.CollectedField, obj *source.Source) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Source_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Source_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Source", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Source_name(ctx context.Context, field graphql.CollectedField, obj *source.Source) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2189,7 +2212,7 @@ func (ec *executionContext) unmarshalInputEditSourceInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"sourceName", "profileName", "authentication", "signatureHeader"}
+	fieldsInOrder := [...]string{"sourceName", "profileName", "authentication", "signatureHeader", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2224,6 +2247,13 @@ func (ec *executionContext) unmarshalInputEditSourceInput(ctx context.Context, o
 				return it, err
 			}
 			it.SignatureHeader = graphql.OmittableOf(data)
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -3181,6 +3211,11 @@ func (ec *executionContext) _Source(ctx context.Context, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._Source_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "name":
 			out.Values[i] = ec._Source_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

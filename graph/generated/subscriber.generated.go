@@ -714,6 +714,29 @@ func (ec *executionContext) fieldContext_Subscriber_id(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Subscriber", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Subscriber_version(ctx context.Context, field graphql.CollectedField, obj *domain.Subscriber) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscriber_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscriber_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Subscriber", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Subscriber_kind(ctx context.Context, field graphql.CollectedField, obj *domain.Subscriber) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2442,7 +2465,7 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"physicalId", "nickname", "kind", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent"}
+	fieldsInOrder := [...]string{"physicalId", "nickname", "kind", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2955,6 +2978,13 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 				err := fmt.Errorf(`unexpected type %T from directive, should be *simgraph/graph/generated/input.ParentInput`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -4143,6 +4173,11 @@ func (ec *executionContext) _Subscriber(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._Subscriber_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "kind":
 			out.Values[i] = ec._Subscriber_kind(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

@@ -279,6 +279,29 @@ func (ec *executionContext) fieldContext_Upstream_id(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Upstream", field, true, true, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Upstream_version(ctx context.Context, field graphql.CollectedField, obj *upstream.Upstream) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Upstream_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Upstream_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Upstream", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Upstream_upstreamId(ctx context.Context, field graphql.CollectedField, obj *upstream.Upstream) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1635,7 +1658,7 @@ func (ec *executionContext) unmarshalInputEditUpstreamInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"upstreamId", "name", "baseUrl", "key", "nicknamesAndTags", "days", "currency", "isCopyingAlerts", "isCopyingRecipients"}
+	fieldsInOrder := [...]string{"upstreamId", "name", "baseUrl", "key", "nicknamesAndTags", "days", "currency", "isCopyingAlerts", "isCopyingRecipients", "expectedVersion"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1727,6 +1750,13 @@ func (ec *executionContext) unmarshalInputEditUpstreamInput(ctx context.Context,
 				err := fmt.Errorf(`unexpected type %T from directive, should be *bool`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
+		case "expectedVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expectedVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpectedVersion = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2194,6 +2224,11 @@ func (ec *executionContext) _Upstream(ctx context.Context, sel ast.SelectionSet,
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "version":
+			out.Values[i] = ec._Upstream_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "upstreamId":
 			out.Values[i] = ec._Upstream_upstreamId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

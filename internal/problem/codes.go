@@ -30,6 +30,7 @@ var statuses = map[string]int{
 	string(domain.KindInvalidToken): http.StatusUnauthorized,
 	string(domain.KindForbidden):    http.StatusForbidden,
 	string(domain.KindNotFound):     http.StatusNotFound,
+	string(domain.KindStale):        http.StatusConflict,
 	NoRoute:                         http.StatusNotFound,
 	WrongMethod:                     http.StatusMethodNotAllowed,
 	NotAcceptable:                   http.StatusNotAcceptable,

@@ -118,9 +118,9 @@ inTab('an edit that somebody else was faster than is shown, and written over onl
   await tab.getByRole('group', { name: 'The dashboard' }).getByLabel('Name').fill(`${name} of mine`);
   await rename(`${name} of another`);
   await tab.getByRole('button', { name: 'Save', exact: true }).click();
-  await tab.getByRole('alert').getByText('somebody else has changed the dashboard').waitFor();
+  await tab.getByRole('alert').getByText('Somebody else has saved the dashboard.', { exact: false }).waitFor();
   assert.equal((await read(id)).name, `${name} of another`);
-  await tab.getByRole('button', { name: 'Save over it' }).click();
+  await tab.getByRole('button', { name: 'Keep mine' }).click();
   await tab.getByRole('button', { name: 'Edit', exact: true }).waitFor();
   assert.equal((await read(id)).name, `${name} of mine`);
   await tab.getByRole('button', { name: 'Edit', exact: true }).click();

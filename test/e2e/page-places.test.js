@@ -159,6 +159,8 @@ inTab('what was typed is lost by Back, a link or Escape only after a question', 
   await tab.getByRole('button', { name: 'New group' }).click();
   const form = tab.getByRole('dialog', { name: 'New group' });
   await form.getByLabel('Name').fill('Typed');
+  await tab.mouse.click(5, 5); // beside it
+  assert.equal(await form.getByLabel('Name').inputValue(), 'Typed');
   await tab.keyboard.press('Escape');
   await question.getByRole('button', { name: 'Keep editing' }).click();
   assert.equal(await form.getByLabel('Name').inputValue(), 'Typed');
@@ -167,4 +169,15 @@ inTab('what was typed is lost by Back, a link or Escape only after a question', 
   await form.waitFor({ state: 'detached' });
   await tab.getByRole('link', { name: 'Tags', exact: true }).click();
   await tab.getByRole('heading', { level: 1, name: 'Tags' }).waitFor();
+
+  await tab.goto(`${base}/#/subscribers/89441000000000000000`);
+  await tab.getByRole('button', { name: 'Edit the nickname' }).click();
+  const nickname = tab.getByRole('textbox', { name: 'Nickname' });
+  await nickname.fill('Typed');
+  await tab.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Keep editing' }).click();
+  assert.equal(await nickname.inputValue(), 'Typed');
+  await tab.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Discard' }).click();
+  await tab.getByRole('button', { name: 'Edit the nickname' }).waitFor();
 });

@@ -28,12 +28,74 @@ for (const [place, options] of [['light', {}], ['dark', { colorScheme: 'dark' }]
     assert.equal(await dialog.getByRole('textbox', { name: 'Name' }).inputValue(), 'Mine');
     await accessible(tab, 'a stale edit');
     if (process.env.SIMGRAPH_SHOTS) await tab.screenshot({ path: `${process.env.SIMGRAPH_SHOTS}/stale-${place}.png` });
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await alert.getByRole('button', { name: 'Keep mine' }).click();
     await tab.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
     assert.equal(await clicks(), 3);
     await rename(groupId, name);
   }, options);
 }
+
+inTab('of two tabs that edit a group, the second takes what the first has saved, and goes on from there', async (tab) => {
+  const { groupId, name } = await group();
+  const other = await tab.context().newPage();
+  const open = async (page) => {
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    return page.getByRole('dialog', { name: 'Edit the group' });
+  };
+  await enter(tab, `#/groups/${groupId}`);
+  await other.goto(tab.url());
+  const [first, second] = [await open(other), await open(tab)];
+  await second.getByRole('textbox', { name: 'Name' }).fill('Second');
+  await first.getByRole('textbox', { name: 'Name' }).fill('First');
+  await first.getByRole('button', { name: 'Save' }).click();
+  await first.waitFor({ state: 'detached' });
+  await second.getByRole('button', { name: 'Save' }).click();
+  await second.getByText(`Somebody else has changed “name” from ${name} to First.`, { exact: false }).waitFor();
+  await second.getByRole('button', { name: 'Take theirs' }).click();
+  assert.equal(await second.getByRole('textbox', { name: 'Name' }).inputValue(), 'First');
+  assert.equal(await second.getByRole('alert').count(), 0);
+  await second.getByRole('textbox', { name: 'Name' }).fill('First and second');
+  await second.getByRole('button', { name: 'Save' }).click();
+  await second.waitFor({ state: 'detached' });
+  assert.equal(await nameOf(groupId), 'First and second');
+  await other.close();
+  await rename(groupId, name);
+});
+
+inTab('an edit that comes between the check of the server and the form is refused by the server', async (tab) => {
+  const { groupId, name } = await group();
+  await enter(tab, `#/groups/${groupId}`);
+  await tab.getByRole('button', { name: 'Edit', exact: true }).click();
+  const dialog = tab.getByRole('dialog', { name: 'Edit the group' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Mine');
+  await rename(groupId, 'Theirs');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('to Theirs.', { exact: false }).waitFor();
+  await rename(groupId, 'Theirs again');
+  await dialog.getByRole('button', { name: 'Keep mine' }).click();
+  await dialog.getByText('“name” from Theirs to Theirs again.', { exact: false }).waitFor();
+  assert.equal(await nameOf(groupId), 'Theirs again');
+  await dialog.getByRole('button', { name: 'Keep mine' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(await nameOf(groupId), 'Mine');
+  await rename(groupId, name);
+});
+
+inTab('a nickname that another has changed is shown before it is replaced', async (tab) => {
+  const { subscribers } = await graph('{ subscribers(first: 1) { nodes { physicalId nickname } } }');
+  const [{ physicalId, nickname }] = subscribers.nodes;
+  const name = (text) => graph('mutation($input: EditSubscriberInput!) { editSubscriber(input: $input) { __typename } }', { input: { physicalId, nickname: text } });
+  await enter(tab, `#/subscribers/${physicalId}`);
+  await tab.getByRole('button', { name: 'Edit the nickname' }).click();
+  await tab.getByRole('textbox', { name: 'Nickname' }).fill('Mine');
+  await name('Theirs');
+  await tab.getByRole('button', { name: 'Save' }).click();
+  await tab.getByText('to Theirs.', { exact: false }).waitFor();
+  assert.equal(await tab.getByRole('textbox', { name: 'Nickname' }).inputValue(), 'Mine');
+  await tab.getByRole('button', { name: 'Keep mine' }).click();
+  await tab.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
+  await name(nickname ?? '');
+});
 
 inTab('a stale edit of a user is shown and left by the keyboard alone', async (tab) => {
   const { users, viewer } = await graph('{ viewer { email } users(first: 50) { nodes { email isDisabled } } }');

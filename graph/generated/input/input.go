@@ -494,6 +494,8 @@ type EditAccessKeyInput struct {
 	Purpose graphql.Omittable[*string] `json:"purpose,omitempty"`
 	// Whether tokens of the key run trusted documents of the company alone on the graph.
 	IsDocumentsOnly graphql.Omittable[*bool] `json:"isDocumentsOnly,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which alert to edit, and how. What is missing stays as it is.
@@ -508,6 +510,8 @@ type EditAlertInput struct {
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
 	// What it is for, 1 to 1,000 characters; null for nothing.
 	Description graphql.Omittable[*string] `json:"description,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which alert on a condition to edit, and how.
@@ -520,14 +524,14 @@ type EditConditionAlertInput struct {
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
 	// What it is for, 1 to 1,000 characters; null for nothing.
 	Description graphql.Omittable[*string] `json:"description,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which dashboard to edit, and how.
 type EditDashboardInput struct {
 	// The identifier of the dashboard.
 	DashboardID string `json:"dashboardId"`
-	// The version that is to be changed. Where somebody else has changed the dashboard since, the edit is refused. When missing, any version is changed.
-	ExpectedVersion graphql.Omittable[*int32] `json:"expectedVersion,omitempty"`
 	// Its name, 1 to 256 characters.
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
 	// What it is for, at most 2,000 characters; empty takes it away.
@@ -542,6 +546,8 @@ type EditDashboardInput struct {
 	RefreshMinutes graphql.Omittable[*int32] `json:"refreshMinutes,omitempty"`
 	// The tiles, at most 24; replaced as a whole.
 	Tiles graphql.Omittable[[]*DashboardTileInput] `json:"tiles,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which group to edit, and what changes. Fields that are left out stay as they are.
@@ -552,6 +558,8 @@ type EditGroupInput struct {
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
 	// Whether users in the group cannot see billing information about its subscribers. FORBIDDEN for users of groups.
 	IsTariffHidden graphql.Omittable[*bool] `json:"isTariffHidden,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which question to edit, and how.
@@ -568,6 +576,8 @@ type EditQuestionInput struct {
 	IsShared graphql.Omittable[*bool] `json:"isShared,omitempty"`
 	// What it asks.
 	Definition graphql.Omittable[*QuestionDefinitionInput] `json:"definition,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which recipient to edit, and what changes. Fields that are left out stay as they are.
@@ -578,6 +588,8 @@ type EditRecipientInput struct {
 	Email graphql.Omittable[*string] `json:"email,omitempty"`
 	// Which alerts it is notified of from now on.
 	Scope graphql.Omittable[*RecipientScopeInput] `json:"scope,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which report to edit, and how.
@@ -592,6 +604,8 @@ type EditReportInput struct {
 	Recipients graphql.Omittable[[]string] `json:"recipients,omitempty"`
 	// Whether it is not sent for now. False also begins a report anew that has ended.
 	IsPaused graphql.Omittable[*bool] `json:"isPaused,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which silence to edit, and how.
@@ -606,6 +620,8 @@ type EditSilenceInput struct {
 	Times graphql.Omittable[*SilenceTimesInput] `json:"times,omitempty"`
 	// What it silences from now on.
 	Scope graphql.Omittable[*SilenceScopeInput] `json:"scope,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // What changes on a source.
@@ -618,6 +634,8 @@ type EditSourceInput struct {
 	Authentication graphql.Omittable[*source.Authentication] `json:"authentication,omitempty"`
 	// The header with the signature, for SIGNATURE only.
 	SignatureHeader graphql.Omittable[*string] `json:"signatureHeader,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which subscriber to edit, and what changes. Null removes what can be missing, and is refused elsewhere.
@@ -658,6 +676,8 @@ type EditSubscriberInput struct {
 	SmdpProvider graphql.Omittable[*string] `json:"smdpProvider,omitempty"`
 	// The eUICC that it is a profile on; null for none. FORBIDDEN for users of groups.
 	Parent graphql.Omittable[*ParentInput] `json:"parent,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which tariff to edit, and what changes. Fields that are left out stay as they are.
@@ -668,6 +688,8 @@ type EditTariffInput struct {
 	LineRental graphql.Omittable[*int32] `json:"lineRental,omitempty"`
 	// The ISO 4217 code of the currency.
 	Currency graphql.Omittable[*string] `json:"currency,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // What changes on an upstream.
@@ -690,6 +712,8 @@ type EditUpstreamInput struct {
 	IsCopyingAlerts graphql.Omittable[*bool] `json:"isCopyingAlerts,omitempty"`
 	// Whether recipients of alert mail are copied: both sides send mail then.
 	IsCopyingRecipients graphql.Omittable[*bool] `json:"isCopyingRecipients,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which user to edit, and what changes. Fields that are left out stay as they are.
@@ -702,6 +726,8 @@ type EditUserInput struct {
 	Scope graphql.Omittable[*UserScopeInput] `json:"scope,omitempty"`
 	// Whether the account is disabled.
 	IsDisabled graphql.Omittable[*bool] `json:"isDisabled,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // What changes on a webhook.
@@ -718,6 +744,8 @@ type EditWebhookInput struct {
 	EventTypes graphql.Omittable[[]webhook.EventType] `json:"eventTypes,omitempty"`
 	// What the events are about from now on.
 	Scope graphql.Omittable[*WebhookScopeInput] `json:"scope,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
 
 // Which webhook to enable.

@@ -29,6 +29,8 @@ interface Props {
   fixed?: boolean;
   verb: string;
   save: Doing<[Input & Words]>;
+  /** What is said where saving failed, in place of the error alone. */
+  failure?: ReactNode;
   /** The way out, beside the button that saves. */
   cancel: ReactNode;
 }
@@ -44,7 +46,7 @@ function inputOf(ruleType: Input['ruleType'], target: string, lower: string, upp
 }
 
 /** What an alert watches, its thresholds, and when it would have fired. */
-export function AlertForm({ start, fixed = false, verb, save, cancel }: Props) {
+export function AlertForm({ start, fixed = false, verb, save, failure, cancel }: Props) {
   const [ruleType, setRule] = useState(start.ruleType);
   const [target, setTarget] = useState(start.target);
   const [lower, setLower] = useState(start.lower);
@@ -76,7 +78,7 @@ export function AlertForm({ start, fixed = false, verb, save, cancel }: Props) {
       </div>
       <p className="hint">Recipients get a mail when usage is above a threshold, once in each billing period. Nothing is barred by it.</p>
       {typeof input === 'string' ? <p className="foresight" role="status">{input}</p> : <BackTest input={input} />}
-      {save.problem && <Failure problem={save.problem} />}
+      {failure ?? (save.problem && <Failure problem={save.problem} />)}
       <NobodyMailed />
       <p className="actions">
         <button type="submit" className="primary" disabled={save.busy || typeof input === 'string'}>{verb}</button>

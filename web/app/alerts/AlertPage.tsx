@@ -2,8 +2,10 @@ import { type FormEvent, useState } from 'react';
 import { day } from '../format/time';
 import { bytes, count, parseBytes, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { mutate, sendMutation, useAsk, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, sendMutation, useAsk, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
+import { EditFailure } from '../shell/EditFailure';
 import { Empty, Failure, Loading, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { offerUndo } from '../shell/undo';
@@ -22,7 +24,7 @@ import { alertKey, rules } from './words';
 const query = graphql(`
   query AlertOnPage($alertId: Int!, $names: Boolean!) {
     alert(by: { alertId: $alertId }) {
-      ...AlertName alertId description createdAt status numberFired
+      ...AlertName alertId version description createdAt status numberFired
       subscriber @include(if: $names) { physicalId nickname } group @include(if: $names) { groupId name }
       ... on VolumeAlert {
         subjects(limit: 25) {
@@ -36,6 +38,9 @@ const query = graphql(`
 `, [alertName]);
 const edit = graphql('mutation EditAlertOnPage($input: EditAlertInput!) { editAlert(input: $input) { alert { alertId } } }');
 const editWords = graphql('mutation EditConditionOnPage($input: EditConditionAlertInput!) { editConditionAlert(input: $input) { alert { alertId } } }');
+const now = graphql(`query AlertNow($alertId: Int!) {
+  alert(by: {alertId: $alertId}) { version name description ... on VolumeAlert { lowerThreshold upperThreshold } }
+}`);
 const remove = graphql('mutation DeleteAlertOnPage($input: DeleteAlertInput!) { deleteAlert(input: $input) { alert { alertId } } }');
 const removeCondition = graphql('mutation DeleteConditionOnPage($input: DeleteConditionAlertInput!) { deleteConditionAlert(input: $input) { alert { alertId } } }');
 
@@ -132,23 +137,36 @@ interface EditProps<Of> {
   close: () => void;
 }
 
-function EditVolume({ of: { alertId, ruleType, target, lowerThreshold, upperThreshold, name, description }, close }: EditProps<VolumeAlert>) {
+function EditVolume({ of, close }: EditProps<VolumeAlert>) {
+  const { alertId, ruleType, target } = of;
+  const [{ round, ...start }, setStart] = useState({ round: 0, lowerThreshold: of.lowerThreshold, upperThreshold: of.upperThreshold, name: of.name, description: of.description });
+  // The form begins anew with what was typed, and what somebody else has changed.
+  const put = (part: Partial<typeof start>) => setStart((before) => ({ ...before, ...part, round: before.round + 1 }));
+  const made = useMadeFrom(of, async () => (await readNow(now, { alertId })).alert as Partial<VolumeAlert> | null, {
+    lowerThreshold: (theirs) => put({ lowerThreshold: theirs }), upperThreshold: (theirs) => put({ upperThreshold: theirs }), name: (theirs) => put({ name: theirs }), description: (theirs) => put({ description: theirs }),
+  });
   const save = useDo(async ({ lowerThreshold, upperThreshold, name, description }: Input & Words) => {
-    await mutate(edit, { input: { alertId, lowerThreshold, upperThreshold, name, description } });
+    const typed = { lowerThreshold, upperThreshold, name, description };
+    setStart((before) => ({ ...before, ...typed }));
+    await made.send((expectedVersion) => mutate(edit, { input: { alertId, expectedVersion, ...typed } }));
     close();
   });
   return (
     <Panel id="edit" title="Change the thresholds">
-      <AlertForm fixed start={{ ruleType, target: target ?? '', lower: written(lowerThreshold), upper: written(upperThreshold), words: { name, description } }} verb="Save" save={save} cancel={<button type="button" onClick={close}>Cancel</button>} />
+      <AlertForm key={round} fixed start={{ ruleType, target: target ?? '', lower: written(start.lowerThreshold), upper: written(start.upperThreshold), words: start }} verb="Save" save={save} failure={<EditFailure save={save} of={made} />} cancel={<button type="button" onClick={close}>Cancel</button>} />
     </Panel>
   );
 }
 
-function EditWords({ of: { alertId, name, description }, close }: EditProps<ConditionAlert>) {
+function EditWords({ of, close }: EditProps<ConditionAlert>) {
+  const { alertId, name, description } = of;
   const [words, setWords] = useState<Words>({ name, description });
+  const made = useMadeFrom(of, async () => (await readNow(now, { alertId })).alert as Partial<ConditionAlert> | null, {
+    name: (theirs) => setWords((words) => ({ ...words, name: theirs })), description: (theirs) => setWords((words) => ({ ...words, description: theirs })),
+  });
   useUnsaved(words.name !== name || words.description !== description);
   const save = useDo(async () => {
-    await mutate(editWords, { input: { alertId, ...words } });
+    await made.send((expectedVersion) => mutate(editWords, { input: { alertId, expectedVersion, ...words } }));
     close();
   });
   const submit = (event: FormEvent) => {
@@ -159,7 +177,7 @@ function EditWords({ of: { alertId, name, description }, close }: EditProps<Cond
     <Panel id="edit" title="Change the name">
       <form className="alert-form" onSubmit={submit}>
         <WordsInput of={words} change={setWords} />
-        {save.problem && <Failure problem={save.problem} />}
+        <EditFailure save={save} of={made} />
         <p className="actions">
           <button type="submit" className="primary" disabled={save.busy}>Save</button>
           <button type="button" onClick={close}>Cancel</button>

@@ -1,7 +1,9 @@
 import { type FormEvent, useState } from 'react';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { mutate, sendMutation, useAsk, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, sendMutation, useAsk, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
+import { EditFailure } from '../shell/EditFailure';
 import { Answered, Empty, Failure, Panel } from '../shell/parts';
 import { to } from '../shell/route';
 import { offerUndo, useUndo } from '../shell/undo';
@@ -15,12 +17,13 @@ import { mailBadge, mailStates, refused } from './words';
 const query = graphql(`
   query Recipients($filter: RecipientFilter) {
     recipients(first: 100, filter: $filter) {
-      nodes { recipientId email alertIds groupIds suppressedSince suppressedReason suppressedDetail mails(limit: 3) { deliveryId kind state attempts createdAt lastError } }
+      nodes { recipientId version email alertIds groupIds suppressedSince suppressedReason suppressedDetail mails(limit: 3) { deliveryId kind state attempts createdAt lastError } }
     }
   }
 `);
 const create = graphql('mutation CreateRecipient($input: CreateRecipientInput!) { createRecipient(input: $input) { recipient { recipientId } } }');
 const edit = graphql('mutation EditRecipient($input: EditRecipientInput!) { editRecipient(input: $input) { recipient { recipientId } } }');
+const now = graphql('query AddressNow($recipientId: Int!) { recipient(by: {recipientId: $recipientId}) { version email } }');
 const remove = graphql('mutation DeleteRecipient($input: DeleteRecipientInput!) { deleteRecipient(input: $input) { recipient { recipientId } } }');
 const restore = graphql('mutation RestoreRecipientMail($input: RestoreRecipientInput!) { restoreRecipient(input: $input) { mails alerts } }');
 const test = graphql('mutation SendTestAlert($input: SendTestAlertInput!) { sendTestAlert(input: $input) { mails { deliveryId } } }');
@@ -81,7 +84,7 @@ function Add() {
   );
 }
 
-function One({ of: { recipientId, email, alertIds, groupIds, suppressedSince, suppressedReason, suppressedDetail, mails } }: { of: Recipient }) {
+function One({ of: { recipientId, version, email, alertIds, groupIds, suppressedSince, suppressedReason, suppressedDetail, mails } }: { of: Recipient }) {
   const [open, setOpen] = useState<'edit' | 'choose' | 'delete' | null>(null);
   const send = useDo(async () => void (await mutate(test, { input: { recipientId } })));
   const again = useDo(async () => void (await mutate(restore, { input: { recipientId } })));
@@ -111,8 +114,8 @@ function One({ of: { recipientId, email, alertIds, groupIds, suppressedSince, su
         ))}
         {mails?.length === 0 && <li className="hint">No mail yet.</li>}
       </ul>
-      {open === 'choose' && <RecipientChoice recipientId={recipientId} email={email} alertIds={alertIds} groupIds={groupIds} close={() => setOpen(null)} />}
-      {open === 'edit' && <Change recipientId={recipientId} email={email} close={() => setOpen(null)} />}
+      {open === 'choose' && <RecipientChoice recipientId={recipientId} version={version} email={email} alertIds={alertIds} groupIds={groupIds} close={() => setOpen(null)} />}
+      {open === 'edit' && <Change recipientId={recipientId} version={version} email={email} close={() => setOpen(null)} />}
       {open === 'delete' && (
         <Dialog title="Delete this recipient?" cancel={() => setOpen(null)}>
           <p>{email} gets no mail any more when alerts fire.</p>
@@ -126,17 +129,18 @@ function One({ of: { recipientId, email, alertIds, groupIds, suppressedSince, su
   );
 }
 
-function Change({ recipientId, email, close }: { recipientId: number; email: string; close: () => void }) {
+function Change({ recipientId, version, email, close }: { recipientId: number; version: string; email: string; close: () => void }) {
   const [text, setText] = useState(email);
+  const made = useMadeFrom({ version, email }, async () => (await readNow(now, { recipientId })).recipient, { email: setText });
   const save = useDo(async () => {
-    await mutate(edit, { input: { recipientId, email: text.trim() } });
+    await made.send((expectedVersion) => mutate(edit, { input: { recipientId, expectedVersion, email: text.trim() } }));
     close();
   });
   return (
     <Dialog title="Change the address" cancel={close}>
       <form className="stacked" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
         <input type="email" aria-label="Address" required autoFocus value={text} onChange={(event) => setText(event.target.value)} />
-        {save.problem && <Failure problem={save.problem} />}
+        <EditFailure save={save} of={made} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy}>Save</button>

@@ -1,9 +1,10 @@
 import { type FormEvent, useState } from 'react';
 import { atWallClock, wallClock } from '../format/time';
 import { graphql, type VariablesOf } from '../graph/graphql';
-import { mutate, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
-import { Failure } from '../shell/parts';
+import { EditFailure } from '../shell/EditFailure';
 import { useZone } from '../shell/viewer';
 import { AlertsAndGroups, All, scopeOf } from './Choices';
 import type { Silence } from './Silences';
@@ -12,11 +13,16 @@ import { weekdays } from './words';
 
 const create = graphql('mutation CreateSilence($input: CreateSilenceInput!) { createSilence(input: $input) { silence { silenceId } } }');
 const edit = graphql('mutation EditSilence($input: EditSilenceInput!) { editSilence(input: $input) { silence { silenceId } } }');
+const now = graphql(`query SilenceNow($silenceId: Int!) {
+  silence(by: {silenceId: $silenceId}) { version reason endsAt alertIds groupIds tagNames physicalIds weekly { weekday from until } }
+}`);
 
 type Weekday = Extract<VariablesOf<typeof create>['input']['times'], { weekly: unknown }>['weekly'][number]['weekday'];
 
 const hour = 3_600_000;
 const listOf = (text: string) => text.split(/[\s,;]+/).filter(Boolean);
+
+const isAll = ({ alertIds, groupIds, tagNames, physicalIds }: Pick<Silence, 'alertIds' | 'groupIds' | 'tagNames' | 'physicalIds'>) => alertIds.length + groupIds.length + tagNames.length + physicalIds.length === 0;
 
 interface Props {
   /** The silence to change; none to make one. */
@@ -38,21 +44,35 @@ export default function SilenceForm({ of, first, close }: Props) {
   const [until, setUntil] = useState(of?.weekly[0]?.until ?? '06:00');
   const [alerts, setAlerts] = useState<ReadonlySet<string>>(new Set(place?.kind === 'alert' ? [String(place.alertId)] : of?.alertIds.map(String)));
   const [groups, setGroups] = useState<ReadonlySet<string>>(new Set(place?.kind === 'group' ? [String(place.groupId)] : of?.groupIds.map(String)));
-  const [all, setAll] = useState(place?.kind === 'all' || (of !== undefined && of.alertIds.length + of.groupIds.length + of.tagNames.length + of.physicalIds.length === 0));
+  const [all, setAll] = useState(place?.kind === 'all' || (of !== undefined && isAll(of)));
   const [tags, setTags] = useState(of?.tagNames.join(', ') ?? '');
   const [subscribers, setSubscribers] = useState(place?.kind === 'subscriber' ? place.physicalId : (of?.physicalIds.join(', ') ?? ''));
   // Other clients make windows whose times differ by the day; this form leaves those as they are.
-  const uniform = new Set(of?.weekly.map((one) => `${one.from} ${one.until}`)).size <= 1;
+  const [windows, setWindows] = useState(of?.weekly);
+  const uniform = new Set(windows?.map((one) => `${one.from} ${one.until}`)).size <= 1;
   const start = atWallClock(starts, timeZone);
   const end = atWallClock(ends, timeZone);
   const missing = reason.trim() === '' ? 'Write why.' : Number.isNaN(start) || Number.isNaN(end) ? 'Write when it begins and ends.' : end <= start ? 'It must end after it begins.' : end <= Date.now() ? 'It must end in the future.' : null;
   const matcher = { alertIds: [...alerts].map(Number), groupIds: [...groups].map(Number), tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean), physicalIds: listOf(subscribers) };
   const unsaid = !all && Object.values(matcher).every((list) => list.length === 0);
+  const made = useMadeFrom(of, async () => (await readNow(now, { silenceId: of!.silenceId })).silence, {
+    reason: setReason, endsAt: (theirs) => setEnds(wallClock(theirs, timeZone)),
+    alertIds: (theirs, whole) => { setAlerts(new Set(theirs.map(String))); setAll(isAll(whole)); },
+    groupIds: (theirs, whole) => { setGroups(new Set(theirs.map(String))); setAll(isAll(whole)); },
+    tagNames: (theirs, whole) => { setTags(theirs.join(', ')); setAll(isAll(whole)); },
+    physicalIds: (theirs, whole) => { setSubscribers(theirs.join(', ')); setAll(isAll(whole)); },
+    weekly: (theirs) => {
+      setWindows(theirs);
+      setDays(new Set(theirs.map(({ weekday }) => weekday)));
+      setFrom(theirs[0]?.from ?? '22:00');
+      setUntil(theirs[0]?.until ?? '06:00');
+    },
+  });
   const save = useDo(async () => {
     const weekly = weekdays.filter(({ value }) => days.has(value)).map(({ value }) => ({ weekday: value, from, until }));
     const times = uniform && { times: weekly.length === 0 ? { all: true } : { weekly } };
     const rest = { reason: reason.trim(), endsAt: new Date(end).toISOString(), ...times, scope: scopeOf(all, matcher) };
-    if (of) await mutate(edit, { input: { silenceId: of.silenceId, ...rest } });
+    if (of) await made.send((expectedVersion) => mutate(edit, { input: { silenceId: of.silenceId, expectedVersion, ...rest } }));
     else await mutate(create, { input: { startsAt: new Date(start).toISOString(), ...rest } });
     close();
   });
@@ -94,7 +114,7 @@ export default function SilenceForm({ of, first, close }: Props) {
           </>
         )}
         {missing && <p className="hint" role="status">{missing}</p>}
-        {save.problem && <Failure problem={save.problem} />}
+        <EditFailure save={save} of={made} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || missing !== null || unsaid}>{of ? 'Save' : 'Silence'}</button>

@@ -16,7 +16,7 @@ const query = graphql(`
   query Silences($from: DateTime!, $until: DateTime!) {
     silences(first: 100, filter: { isEnded: { eq: false } }) {
       nodes {
-        silenceId reason alertIds groupIds tagNames physicalIds startsAt endsAt isActive createdBy
+        silenceId version reason alertIds groupIds tagNames physicalIds startsAt endsAt isActive createdBy
         weekly { weekday from until } occurrences(from: $from, until: $until) { startsAt endsAt }
       }
     }

@@ -1,14 +1,16 @@
 import { type FormEvent, useState } from 'react';
 import { graphql, type VariablesOf } from '../graph/graphql';
-import { mutate, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
-import { Failure } from '../shell/parts';
+import { EditFailure } from '../shell/EditFailure';
 import { AlertsAndGroups, All, scopeOf } from './Choices';
 import type { Webhook } from './Webhooks';
 import { events, formats } from './webhooks';
 
 const create = graphql('mutation CreateWebhook($input: CreateWebhookInput!) { createWebhook(input: $input) { secret webhook { name } } }');
 const edit = graphql('mutation EditWebhook($input: EditWebhookInput!) { editWebhook(input: $input) { webhook { webhookId } } }');
+const now = graphql('query WebhookNow($webhookId: Int!) { webhook(by: {webhookId: $webhookId}) { version name url format eventTypes alertIds groupIds tagNames } }');
 
 type Input = VariablesOf<typeof create>['input'];
 
@@ -16,29 +18,37 @@ interface Props {
   of?: Webhook;
   close: () => void;
   /** Takes the secret of a new webhook. */
-  made: (name: string, secret: string) => void;
+  created: (name: string, secret: string) => void;
 }
 
+const isAll = ({ alertIds, groupIds, tagNames }: Pick<Webhook, 'alertIds' | 'groupIds' | 'tagNames'>) => alertIds.length + groupIds.length + tagNames.length === 0;
+
 /** Adds a webhook, or changes one. */
-export function WebhookForm({ of, close, made }: Props) {
+export function WebhookForm({ of, close, created }: Props) {
   const [name, setName] = useState(of?.name ?? '');
   const [url, setUrl] = useState(of?.url ?? '');
   const [format, setFormat] = useState<NonNullable<Input['format']>>(of?.format ?? 'CLOUDEVENTS');
   const [types, setTypes] = useState<ReadonlySet<string>>(new Set(of?.eventTypes ?? ['ALERT_FIRED', 'ALERT_RESOLVED', 'SOURCE_SILENT']));
   const [alerts, setAlerts] = useState<ReadonlySet<string>>(new Set(of?.alertIds.map(String)));
   const [groups, setGroups] = useState<ReadonlySet<string>>(new Set(of?.groupIds.map(String)));
-  const [all, setAll] = useState(of !== undefined && of.alertIds.length + of.groupIds.length + of.tagNames.length === 0);
+  const [all, setAll] = useState(of !== undefined && isAll(of));
   const [tags, setTags] = useState(of?.tagNames.join(', ') ?? '');
   const about = { alertIds: [...alerts].map(Number), groupIds: [...groups].map(Number), tagNames: tags.split(',').map((tag) => tag.trim()).filter(Boolean) };
   const unsaid = !all && Object.values(about).every((list) => list.length === 0);
   const missing = name.trim() === '' ? 'Write a name.' : url.trim() === '' ? 'Write where requests go.' : types.size === 0 ? 'Choose at least one event.' : null;
+  const made = useMadeFrom(of, async () => (await readNow(now, { webhookId: of!.webhookId })).webhook, {
+    name: setName, url: setUrl, format: setFormat, eventTypes: (theirs) => setTypes(new Set(theirs)),
+    alertIds: (theirs, whole) => { setAlerts(new Set(theirs.map(String))); setAll(isAll(whole)); },
+    groupIds: (theirs, whole) => { setGroups(new Set(theirs.map(String))); setAll(isAll(whole)); },
+    tagNames: (theirs, whole) => { setTags(theirs.join(', ')); setAll(isAll(whole)); },
+  });
   const save = useDo(async () => {
     const input = { name: name.trim(), url: url.trim(), format, eventTypes: [...types] as Input['eventTypes'], scope: scopeOf(all, about) };
     if (of) {
-      await mutate(edit, { input: { webhookId: of.webhookId, ...input } });
+      await made.send((expectedVersion) => mutate(edit, { input: { webhookId: of.webhookId, expectedVersion, ...input } }));
     } else {
       const { createWebhook } = await mutate(create, { input });
-      if (createWebhook) made(createWebhook.webhook.name, createWebhook.secret);
+      if (createWebhook) created(createWebhook.webhook.name, createWebhook.secret);
     }
     close();
   });
@@ -70,7 +80,7 @@ export function WebhookForm({ of, close, made }: Props) {
           </>
         )}
         {missing && <p className="hint" role="status">{missing}</p>}
-        {save.problem && <Failure problem={save.problem} />}
+        <EditFailure save={save} of={made} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || missing !== null || unsaid}>{of ? 'Save' : 'Add the webhook'}</button>

@@ -18,7 +18,7 @@ import { disabledReasons, events, failing, formats } from './webhooks';
 const query = graphql(`
   query Webhooks($filter: WebhookFilter) {
     webhooks(first: 100, filter: $filter) {
-      nodes { webhookId name url format eventTypes alertIds groupIds tagNames disabledAt disabledReason failingSince pausedUntil previousSecretUntil }
+      nodes { webhookId version name url format eventTypes alertIds groupIds tagNames disabledAt disabledReason failingSince pausedUntil previousSecretUntil }
     }
   }
 `);
@@ -66,7 +66,7 @@ function All({ asked, some }: { asked: Asked<ResultOf<typeof query>>; some: bool
             return <ul className="cards" aria-label="Webhooks">{shown.map((one) => <One key={one.webhookId} of={one} show={show} />)}</ul>;
           }}
         </Answered>
-        {making && <WebhookForm close={() => setMaking(false)} made={show} />}
+        {making && <WebhookForm close={() => setMaking(false)} created={show} />}
       </Panel>
     </>
   );
@@ -112,7 +112,7 @@ function One({ of, show }: { of: Webhook; show: (name: string, secret: string) =
       <p className="hint">{gotten(of)} {previousSecretUntil && Date.parse(previousSecretUntil) > Date.now() && <>Messages are signed with the secret before, too, until it ends <Ago at={previousSecretUntil} />.</>}</p>
       <p className="hint" role="status" hidden={sent === ''}>{sent} <a href={to('webhooks', { hook: String(webhookId) })}>Its messages are below.</a></p>
       {problem && <Failure problem={problem} />}
-      {open === 'edit' && <WebhookForm of={of} close={close} made={show} />}
+      {open === 'edit' && <WebhookForm of={of} close={close} created={show} />}
       {open === 'replay' && <Replay of={of} close={close} done={setSent} />}
       {open === 'rotate' && (
         <Dialog title="Make a new secret?" cancel={close}>

@@ -1,5 +1,6 @@
 import { Suspense, useEffect, useMemo, useState } from 'react';
 import { momentInZone } from '../format/time';
+import { Problem, problemOf } from '../graph/problem';
 import { mutate, readNow, refresh, useAsk, useDo } from '../graph/use';
 import { Empty, Failure, Loading } from '../shell/parts';
 import { part } from '../shell/part';
@@ -50,7 +51,7 @@ const Page = ({ children }: { children: React.ReactNode }) => (
 interface Draft {
   board: Board;
   /** The version that it was made from. */
-  version: number;
+  version: string;
   past: Board[];
 }
 
@@ -64,7 +65,6 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
   const common = useMemo(() => commonOf(params, savedCommon), [params, savedCommon]);
   const [draft, setDraft] = useState<Draft | null>(() => (kept?.isEditable && params.has('edit') ? { board: saved, version: kept.version, past: [] } : null));
   const [open, setOpen] = useState<'copy' | 'add' | 'send' | null>(null);
-  const [isStale, setStale] = useState(false);
   const [reading, readAt, readAgain] = useReading((draft?.board ?? saved).refreshMinutes, draft !== null);
   const isWall = params.has('wall');
   useWall(isWall);
@@ -75,7 +75,6 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
   const undo = () => draft && setDraft({ ...draft, board: draft.past.at(-1)!, past: draft.past.slice(0, -1) });
   const stop = () => {
     setDraft(null);
-    setStale(false);
     save.clear();
     go(to('dashboard', {}, id));
   };
@@ -90,8 +89,7 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
     try {
       await mutate(edit, { input });
     } catch (error) {
-      setStale((error as { field?: string }).field === 'expectedVersion');
-      throw error;
+      throw problemOf(error).code === 'STALE' ? new Problem('STALE', 'Somebody else has saved the dashboard. Nothing of yours is saved yet.') : error;
     }
     await refresh();
     stop();
@@ -156,10 +154,10 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
       )}
       {unshared > 0 && <p className="hint">{unshared === 1 ? 'One tile shows a question that is' : `${unshared} tiles show questions that are`} private to you. Others see an empty tile.</p>}
       {save.problem && (
-        <Failure problem={save.problem} more={isStale && (
+        <Failure problem={save.problem} more={save.problem.code === 'STALE' && (
           <>
-            <button type="button" onClick={stop}>Show what is saved</button>
-            <button type="button" onClick={() => void save.run(true)}>Save over it</button>
+            <button type="button" onClick={stop}>Take theirs</button>
+            <button type="button" onClick={() => void save.run(true)}>Keep mine</button>
           </>
         )} />
       )}

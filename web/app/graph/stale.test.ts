@@ -1,5 +1,71 @@
+import { createElement } from 'react';
+import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
-import { changedOf, textOf, wordsOf } from './stale';
+import { Problem } from './problem';
+import { changedOf, type MadeFrom, type Take, textOf, useMadeFrom, wordsOf } from './stale';
+
+interface Group {
+  version: string;
+  name: string;
+  hides: boolean;
+}
+
+/** What a form of the group has from the hook. */
+function form(of: Group, read: () => Promise<Group | null>, take: Take<Group>): MadeFrom {
+  let made: MadeFrom | undefined;
+  const Form = () => {
+    made = useMadeFrom(of, read, take);
+    return null;
+  };
+  renderToString(createElement(Form));
+  return made!;
+}
+
+/** A server whose group has a version that an edit must name. */
+function server(group: Group) {
+  const sent: string[] = [];
+  const edit = async (version: string) => {
+    sent.push(version);
+    if (version !== group.version) throw new Problem('STALE', 'it was changed');
+    return 'saved';
+  };
+  return { sent, edit, read: async () => ({ ...group }) };
+}
+
+test('an edit of what nobody has changed is sent once', async () => {
+  const { sent, edit, read } = server({ version: '1', name: 'a', hides: false });
+  expect(await form({ version: '1', name: 'a', hides: false }, read, { name: () => {} }).send(edit)).toBe('saved');
+  expect(sent).toEqual(['1']);
+});
+
+test('what somebody else has changed is said, taken over, or replaced by the next edit', async () => {
+  const { sent, edit, read } = server({ version: '2', name: 'theirs', hides: false });
+  let name = 'mine';
+  const made = form({ version: '1', name: 'a', hides: false }, read, { name: (theirs, whole) => { name = `${theirs} of ${whole.version}`; }, hides: () => { name = 'not changed'; } });
+  await expect(made.send(edit)).rejects.toThrow('“name” from a to theirs');
+  made.takeTheirs();
+  expect(name).toBe('theirs of 2');
+  expect(await made.send(edit)).toBe('saved');
+  expect(sent).toEqual(['1', '2']);
+});
+
+test('an edit of other fields than those that were changed is sent again', async () => {
+  const { sent, edit, read } = server({ version: '2', name: 'theirs', hides: false });
+  expect(await form({ version: '1', name: 'a', hides: false }, read, { name: () => {}, hides: () => {} }).send(edit, ['hides'])).toBe('saved');
+  expect(sent).toEqual(['1', '2']);
+});
+
+test('an edit is not sent for ever, and one of what is gone says so', async () => {
+  let tries = 0;
+  const stale = async () => {
+    tries++;
+    throw new Problem('STALE', 'it was changed');
+  };
+  const of = { version: '1', name: 'a', hides: false };
+  await expect(form(of, async () => of, { name: () => {} }).send(stale)).rejects.toThrow('it was changed');
+  expect(tries).toBe(5);
+  await expect(form(of, async () => null, { name: () => {} }).send(stale)).rejects.toThrow('not there any more');
+});
 
 test('only what is read again is compared, lists and objects by their values', () => {
   const shown = { name: 'a', groups: [{ groupId: 1 }], other: 1 };

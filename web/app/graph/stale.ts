@@ -1,30 +1,54 @@
 import { useRef } from 'react';
-import { Problem } from './problem';
+import { Problem, problemOf } from './problem';
 
 /** The fields of what is read now that differ from what was shown; of some fields, where they are named. */
 export function changedOf<T extends object>(shown: T, now: Partial<T>, of?: string[]): (keyof T)[] {
   return (Object.keys(now) as (keyof T & string)[]).filter((key) => (!of || of.includes(key)) && JSON.stringify(shown[key]) !== JSON.stringify(now[key]));
 }
 
-/**
- * Returns a check that an edit makes before it is saved: it reads again what the form
- * was made from, and throws STALE where somebody else has changed it since. The next
- * save compares with what the last check has read, so it goes on. A form that sends some
- * fields names them: the others are not written over.
- */
-export function useMadeFrom<T extends object>(of: T | null, read: () => Promise<Partial<T> | null | undefined>): (fields?: string[]) => Promise<void> {
+/** Writes what somebody else has made of fields into the form, by field; whole is all that is there now. */
+export type Take<T> = { [K in keyof T]?: (value: T[K], whole: T) => void };
+
+export interface MadeFrom {
+  /**
+   * Sends an edit with the version that it was made from. Where somebody else has changed one of the
+   * fields since, those of take when none are named, it fails with STALE, and the next one is made
+   * from what is there now. Where others were changed, it is sent again: they are not written over.
+   */
+  send: <R>(edit: (expectedVersion: string) => Promise<R>, fields?: string[]) => Promise<R>;
+  /** Writes into the form what the last STALE was about. */
+  takeTheirs: () => void;
+}
+
+/** How often an edit is sent again while others change what it does not. */
+const mostTries = 5;
+
+/** Edits what a form was made from, which is read again where somebody else has changed it meanwhile. */
+export function useMadeFrom<T extends { version: string }>(of: T | null | undefined, read: () => Promise<Partial<T> | null | undefined>, take: Take<T>): MadeFrom {
   const from = useRef(of);
-  return async (fields) => {
-    if (from.current === null) return;
-    const now = await read();
-    if (!now) throw new Problem('NOT_FOUND', 'It is not there any more, or you may no longer see it.');
-    const shown = from.current;
-    const changed = changedOf(shown, now, fields);
-    if (changed.length === 0) return;
-    from.current = { ...shown, ...now };
-    const values = changed.map((key) => `“${wordsOf(key)}” from ${textOf(shown[key])} to ${textOf(now[key])}`);
-    throw new Problem('STALE', `Somebody else has changed ${values.join(', ')}. Nothing is saved yet. Save again to replace that by what stands in this form, or cancel.`);
+  const theirs = useRef<Partial<T>>({});
+  const send = async <R>(edit: (expectedVersion: string) => Promise<R>, fields = Object.keys(take)): Promise<R> => {
+    for (let tries = 1; ; tries++) {
+      const shown = from.current!;
+      try {
+        return await edit(shown.version);
+      } catch (error) {
+        if (problemOf(error).code !== 'STALE' || tries === mostTries) throw error;
+      }
+      const now = await read();
+      if (!now) throw new Problem('NOT_FOUND', 'It is not there any more, or you may no longer see it.');
+      from.current = { ...shown, ...now };
+      const changed = changedOf(shown, now, fields);
+      if (changed.length === 0) continue;
+      theirs.current = Object.fromEntries(changed.map((key) => [key, now[key]])) as Partial<T>;
+      const values = changed.map((key) => `“${wordsOf(key)}” from ${textOf(shown[key])} to ${textOf(now[key])}`);
+      throw new Problem('STALE', `Somebody else has changed ${values.join(', ')}. Nothing is saved yet.`);
+    }
   };
+  const takeTheirs = () => {
+    for (const key of Object.keys(theirs.current) as (keyof T)[]) take[key]?.(theirs.current[key] as T[typeof key], from.current!);
+  };
+  return { send, takeTheirs };
 }
 
 /** A field's name in words: tariffName is "tariff name", isDisabled "disabled". */

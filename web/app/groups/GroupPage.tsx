@@ -17,7 +17,7 @@ import { GroupUsage } from './GroupUsage';
 const query = graphql(`
   query GroupOnPage($groupId: Int!, $usage: Boolean!, $alerts: Boolean!) {
     group(by: {groupId: $groupId}) {
-      groupId name isTariffHidden numberOfSubscribers numberOfUsers
+      groupId version name isTariffHidden numberOfSubscribers numberOfUsers
       active: subscribers(first: 0, filter: { isActive: { eq: true } }) { totalCount }
       online: subscribers(first: 0, filter: { networkState: { isOnline: { eq: true } } }) { totalCount }
       barred: subscribers(first: 0, filter: { isBarred: { eq: true } }) { totalCount }

@@ -1,18 +1,24 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { ask } from '../graph/client';
-import { operation } from '../graph/graphql';
-import { useDo } from '../graph/use';
+import { graphql } from '../graph/graphql';
+import { useMadeFrom } from '../graph/stale';
+import { readNow, sendMutation, useDo } from '../graph/use';
+import { EditFailure } from '../shell/EditFailure';
 import { Pencil } from '../shell/icons';
-import { Failure } from '../shell/parts';
+import { leaveBy, useUnsaved } from '../shell/unsaved';
 import { useMay } from '../shell/viewer';
 
-const edit = operation(`mutation EditNickname($input: EditSubscriberInput!) {
-  editSubscriber(input: $input) { subscriber { physicalId nickname } }
-}`);
+const edit = graphql('mutation EditNickname($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { physicalId nickname } } }');
+const now = graphql('query NicknameNow($physicalId: String!) { subscriber(by: {physicalId: $physicalId}) { version nickname } }');
+
+interface Named {
+  physicalId: string;
+  nickname: string | null;
+  version: string;
+}
 
 /** The nickname as the heading, to be edited in place. */
-export function Nickname({ physicalId, nickname, changed }: { physicalId: string; nickname: string | null; changed: () => void }) {
+export function Nickname({ of, changed }: { of: Named; changed: () => void }) {
   const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
   const [editing, setEditing] = useState(false);
   const pencil = useRef<HTMLButtonElement>(null);
@@ -21,35 +27,44 @@ export function Nickname({ physicalId, nickname, changed }: { physicalId: string
     flushSync(() => setEditing(false));
     pencil.current?.focus();
   };
-  const save = useDo(async (name: string) => {
-    await ask(edit, { input: { physicalId, nickname: name } });
+  if (editing) return <NicknameForm of={of} close={close} changed={changed} />;
+  return (
+    <h1 className="named">
+      {of.nickname || <span className="hint">No nickname</span>}
+      {may && (
+        <button ref={pencil} type="button" className="icon" aria-label="Edit the nickname" title="Edit the nickname" onClick={() => setEditing(true)}>
+          <Pencil />
+        </button>
+      )}
+    </h1>
+  );
+}
+
+function NicknameForm({ of, close, changed }: { of: Named; close: () => void; changed: () => void }) {
+  const { physicalId, nickname } = of;
+  const [name, setName] = useState(nickname ?? '');
+  useUnsaved(name !== (nickname ?? ''));
+  const made = useMadeFrom(of, async () => (await readNow(now, { physicalId })).subscriber, { nickname: (theirs) => setName(theirs ?? '') });
+  const save = useDo(async () => {
+    await made.send((expectedVersion) => sendMutation(edit, { input: { physicalId, expectedVersion, nickname: name } }));
     close();
     changed();
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    void save.run(String(new FormData(event.currentTarget).get('nickname')));
+    void save.run();
   };
-  if (!editing)
-    return (
-      <h1 className="named">
-        {nickname || <span className="hint">No nickname</span>}
-        {may && (
-          <button ref={pencil} type="button" className="icon" aria-label="Edit the nickname" title="Edit the nickname" onClick={() => { save.clear(); setEditing(true); }}>
-            <Pencil />
-          </button>
-        )}
-      </h1>
-    );
   return (
     <>
       <h1 className="visually-hidden">{nickname || physicalId}</h1>
-      <form className="row" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && close()}>
-        <input name="nickname" aria-label="Nickname" defaultValue={nickname ?? ''} maxLength={256} autoFocus />
-        <button type="submit" className="primary" disabled={save.busy}>Save</button>
-        <button type="button" onClick={close}>Cancel</button>
+      <form onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && leaveBy(close)}>
+        <div className="row">
+          <input aria-label="Nickname" value={name} maxLength={256} autoFocus onChange={(event) => setName(event.target.value)} />
+          <button type="submit" className="primary" disabled={save.busy}>Save</button>
+          <button type="button" onClick={close}>Cancel</button>
+        </div>
+        <EditFailure save={save} of={made} />
       </form>
-      {save.problem && <Failure problem={save.problem} />}
     </>
   );
 }

@@ -21,7 +21,7 @@ import { TimeLine } from './TimeLine';
 
 const query = operation(`query Subscriber($physicalId: String!) {
   subscriber(by: {physicalId: $physicalId}) {
-    kind physicalId subscriberId dataNumber imsi fixedIpAddress nickname operatorName operatorCode
+    kind physicalId version subscriberId dataNumber imsi fixedIpAddress nickname operatorName operatorCode
     tariffName lineRental contractLength tariff { currency }
     connectionDate expiryDate terminateDate isBarred isActive subscriberType
     group { groupId name } networkState { isTransferring isOnline } eid smdpProvider
@@ -51,7 +51,7 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
       <p className="crumbs"><a href={toSubscribers()}>Subscribers</a></p>
       <div className="heading">
         <div>
-          <Nickname physicalId={physicalId} nickname={subscriber.nickname} changed={reload} />
+          <Nickname of={subscriber} changed={reload} />
           <p className="hint mono">{physicalId}</p>
         </div>
         <div className="row">

@@ -2,6 +2,7 @@
 export interface Subscriber {
   kind: 'CELLULAR' | 'NON_IP' | 'SATELLITE';
   physicalId: string;
+  version: string;
   subscriberId: string;
   dataNumber: string | null;
   imsi: string | null;

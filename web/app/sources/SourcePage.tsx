@@ -1,8 +1,10 @@
 import { type FormEvent, useState } from 'react';
 import { moment } from '../format/time';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { mutate, useAsk, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, useAsk, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
+import { EditFailure } from '../shell/EditFailure';
 import { Empty, Failure, Loading, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay, useViewer, useZone } from '../shell/viewer';
@@ -22,7 +24,7 @@ import '../styles/sources.css';
 
 const query = graphql(`
   query SourceOnPage($name: String!) {
-    source(by: {name: $name}) { name path profileName authentication signatureHeader createdAt pausedAt receivedAt previousSecretUntil counts { accepted duplicates waiting rejected skipped } }
+    source(by: {name: $name}) { name version path profileName authentication signatureHeader createdAt pausedAt receivedAt previousSecretUntil counts { accepted duplicates waiting rejected skipped } }
   }
 `);
 const formatQuery = graphql('query FormatOfSource($name: String!) { sourceProfile(name: $name) { format } }');
@@ -30,6 +32,7 @@ const pause = graphql('mutation PauseSource($input: PauseSourceInput!) { pauseSo
 const resume = graphql('mutation ResumeSource($input: ResumeSourceInput!) { resumeSource(input: $input) { source { name } } }');
 const rotate = graphql('mutation RotateSourceSecret($input: RotateSourceSecretInput!) { rotateSourceSecret(input: $input) { secret } }');
 const edit = graphql('mutation EditSource($input: EditSourceInput!) { editSource(input: $input) { source { name } } }');
+const now = graphql('query SourceNow($name: String!) { source(by: {name: $name}) { version profileName authentication signatureHeader } }');
 const remove = graphql('mutation DeleteSource($input: DeleteSourceInput!) { deleteSource(input: $input) { sourceName } }');
 
 type Source = NonNullable<ResultOf<typeof query>['source']>;
@@ -117,11 +120,14 @@ function EditDialog({ of, close }: { of: Source; close: () => void }) {
   const [profileName, setProfileName] = useState(of.profileName);
   const [authentication, setAuthentication] = useState(of.authentication);
   const [header, setHeader] = useState(of.signatureHeader ?? '');
+  const made = useMadeFrom(of, async () => (await readNow(now, { name: of.name })).source, {
+    profileName: setProfileName, authentication: setAuthentication, signatureHeader: (theirs) => setHeader(theirs ?? ''),
+  });
   const save = useDo(async () => {
-    await mutate(edit, { input: {
-      sourceName: of.name, ...(profileName !== of.profileName && { profileName }), ...(authentication !== of.authentication && { authentication }),
+    await made.send((expectedVersion) => mutate(edit, { input: {
+      sourceName: of.name, expectedVersion, ...(profileName !== of.profileName && { profileName }), ...(authentication !== of.authentication && { authentication }),
       ...(authentication === 'SIGNATURE' && header.trim() !== '' && header.trim() !== of.signatureHeader && { signatureHeader: header.trim() }),
-    } });
+    } }));
     close();
   });
   const submit = (event: FormEvent) => {
@@ -138,7 +144,7 @@ function EditDialog({ of, close }: { of: Source; close: () => void }) {
         </label>
         <AuthenticationFields authentication={authentication} setAuthentication={setAuthentication} header={header} setHeader={setHeader} />
         <p className="hint">What arrives from now on is read by it. The secret stays.</p>
-        {save.problem && <Failure problem={save.problem} />}
+        <EditFailure save={save} of={made} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy}>Save</button>

@@ -1,7 +1,8 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { graphql } from '../graph/graphql';
-import { mutate, useDo } from '../graph/use';
-import { Failure } from '../shell/parts';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, useDo } from '../graph/use';
+import { EditFailure } from '../shell/EditFailure';
 import { useUnsaved } from '../shell/unsaved';
 import { useMay, useViewer } from '../shell/viewer';
 import type { Upstream } from './UpstreamPage';
@@ -9,6 +10,7 @@ import { type Side, sides } from './words';
 
 const create = graphql('mutation CreateUpstream($input: CreateUpstreamInput!) { createUpstream(input: $input) { upstream { upstreamId } } }');
 const edit = graphql('mutation EditUpstream($input: EditUpstreamInput!) { editUpstream(input: $input) { upstream { upstreamId } } }');
+const now = graphql('query UpstreamNow($upstreamId: Int!) { upstream(by: {upstreamId: $upstreamId}) { version name baseUrl nicknamesAndTags days isCopyingAlerts isCopyingRecipients } }');
 
 /** Whether the viewer may connect accounts, which change all that is copied. */
 export function useMayChangeUpstreams(): boolean {
@@ -38,9 +40,12 @@ export function UpstreamForm({ of, verb, done, cancel }: Props) {
   useUnsaved(typed);
   const missing = name.trim() === '' ? 'Write a name.' : !/^https?:\/\/./.test(baseUrl.trim()) ? 'Write the address, such as https://old.example.'
     : key.trim() === '' && (!of || baseUrl.trim() !== of.baseUrl) ? 'An access key of the other server is needed, as ID:SECRET.' : !/^\d{1,3}$/.test(days) ? 'Write 1 to 400 days.' : null;
+  const from = useMadeFrom(of, async () => (await readNow(now, { upstreamId: of!.upstreamId })).upstream, {
+    name: setName, baseUrl: setBaseUrl, nicknamesAndTags: setSide, days: (theirs) => setDays(String(theirs)), isCopyingAlerts: setAlerts, isCopyingRecipients: setRecipients,
+  });
   const save = useDo(async () => {
     const input = { name: name.trim(), baseUrl: baseUrl.trim(), nicknamesAndTags: side, days: Number(days), isCopyingAlerts: alerts, ...(mayRecipients && { isCopyingRecipients: recipients }) };
-    const made = of ? (await mutate(edit, { input: { ...input, upstreamId: of.upstreamId, ...(key.trim() !== '' && { key: key.trim() }) } })).editUpstream : (await mutate(create, { input: { ...input, key: key.trim() } })).createUpstream;
+    const made = of ? (await from.send((expectedVersion) => mutate(edit, { input: { ...input, upstreamId: of.upstreamId, expectedVersion, ...(key.trim() !== '' && { key: key.trim() }) } }))).editUpstream : (await mutate(create, { input: { ...input, key: key.trim() } })).createUpstream;
     setTyped(false);
     setKey('');
     if (made) done(made.upstream.upstreamId);
@@ -71,7 +76,7 @@ export function UpstreamForm({ of, verb, done, cancel }: Props) {
         {mayRecipients && <label className="inline"><input type="checkbox" checked={recipients} onChange={(event) => setRecipients(event.target.checked)} /> Recipients: both sides send mail then</label>}
       </fieldset>
       {missing && <p className="hint" role="status">{missing}</p>}
-      {save.problem && <Failure problem={save.problem} />}
+      <EditFailure save={save} of={from} />
       <p className="actions">
         <button type="submit" className="primary" disabled={save.busy || missing !== null}>{verb}</button>
         {cancel}

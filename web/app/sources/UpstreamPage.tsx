@@ -17,7 +17,7 @@ import '../styles/sources.css';
 const query = graphql(`
   query UpstreamOnPage($upstreamId: Int!) {
     upstream(by: {upstreamId: $upstreamId}) {
-      upstreamId name baseUrl sourceName nicknamesAndTags days currency isCopyingAlerts isCopyingRecipients state isPaused pausedAt createdAt dueAt lastSyncedAt lastSweptAt
+      upstreamId version name baseUrl sourceName nicknamesAndTags days currency isCopyingAlerts isCopyingRecipients state isPaused pausedAt createdAt dueAt lastSyncedAt lastSweptAt
       dataCompleteUntil progress { resource done total } lastError failedAt counts { subscribers missing records refused lowered } refusals
       removals { subscribers reason heldAt confirmedAt } writes { waiting refused refusals lastError retryAt }
     }

@@ -6,7 +6,7 @@ import { mutate, readNow, useDo } from '../graph/use';
 import { nouns } from '../picker/choices';
 import { Pick, Suggested } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
-import { Failure } from '../shell/parts';
+import { EditFailure } from '../shell/EditFailure';
 import { go, toSubscriber } from '../shell/route';
 import { useViewer, useZone } from '../shell/viewer';
 
@@ -14,7 +14,7 @@ const create = graphql('mutation CreateSubscriber($input: CreateSubscriberInput!
 const edit = graphql('mutation EditRecord($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { physicalId } } }');
 const now = graphql(`
   query RecordNow($physicalId: String!) {
-    subscriber(by: {physicalId: $physicalId}) { kind subscriberId imsi fixedIpAddress operatorCode tariffName contractLength connectionDate expiryDate }
+    subscriber(by: {physicalId: $physicalId}) { version kind subscriberId imsi fixedIpAddress operatorCode tariffName contractLength connectionDate expiryDate }
   }
 `);
 
@@ -22,6 +22,7 @@ type New = VariablesOf<typeof create>['input'];
 
 /** What the form changes of a subscriber. */
 export interface Editable {
+  version: string;
   kind: NonNullable<New['kind']>;
   physicalId: string;
   subscriberId: string;
@@ -48,7 +49,12 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
   }));
   const [before] = useState(values);
   const at = (day: string) => new Date(startOfDay(Date.parse(`${day}T12:00:00Z`), timeZone)).toISOString();
-  const check = useMadeFrom(of, async () => (await readNow(now, { physicalId: of!.physicalId })).subscriber);
+  const put = (key: keyof typeof values) => (value: string | number | null) => setValues((values) => ({ ...values, [key]: value === null ? '' : String(value) }));
+  const putDay = (key: 'connectionDate' | 'expiryDate') => (value: string) => put(key)(dateOf(value, timeZone));
+  const made = useMadeFrom(of, async () => (await readNow(now, { physicalId: of!.physicalId })).subscriber, {
+    kind: put('kind'), subscriberId: put('subscriberId'), imsi: put('imsi'), fixedIpAddress: put('fixedIpAddress'), operatorCode: put('operatorCode'), tariffName: put('tariffName'),
+    contractLength: put('contractLength'), connectionDate: putDay('connectionDate'), expiryDate: putDay('expiryDate'),
+  });
   const save = useDo(async () => {
     const { kind, physicalId, contractLength, groupId, connectionDate, expiryDate, nickname, fixedIpAddress: address, ...texts } = values;
     const fixedIpAddress = address.trim() || null;
@@ -62,8 +68,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
     }
     const all = { kind, ...texts, fixedIpAddress, contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate) };
     const changed = Object.fromEntries(Object.entries(all).filter(([key]) => values[key as keyof typeof values] !== before[key as keyof typeof before]));
-    await check(Object.keys(changed));
-    await mutate(edit, { input: { physicalId, ...changed } });
+    await made.send((expectedVersion) => mutate(edit, { input: { physicalId, expectedVersion, ...changed } }), Object.keys(changed));
     saved?.();
     close();
   });
@@ -90,7 +95,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
           <label>Ends<input type="date" required min={values.connectionDate} {...set('expiryDate')} /></label>
           {of === null && <Pick of={nouns.group} label="Group" placeholder="none" {...picked('groupId')} />}
         </div>
-        {save.problem && <Failure problem={save.problem} />}
+        <EditFailure save={save} of={made} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy}>{of === null ? 'Add' : 'Save'}</button>

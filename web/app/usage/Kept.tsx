@@ -4,7 +4,8 @@ import type { ResultOf } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, sendMutation, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
-import { Empty, Failure, Panel } from '../shell/parts';
+import { EditFailure } from '../shell/EditFailure';
+import { Empty, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { offerUndo, useUndo } from '../shell/undo';
 import { useGroupNames } from '../picker/choices';
@@ -82,13 +83,15 @@ export function SaveForm({ of, definition, folders, close }: FormProps) {
   const [description, setDescription] = useState(of?.description ?? '');
   const [isShared, setShared] = useState(of?.isShared ?? false);
   const mayHide = of === null || of.owner === email || !of.isShared;
-  const check = useMadeFrom(of, async () => (await readNow(one, { questionId: of!.questionId })).question);
+  const [asks, setAsks] = useState(definition);
+  const made = useMadeFrom(of, async () => (await readNow(one, { questionId: of!.questionId })).question, {
+    name: setName, folder: (theirs) => setFolder(theirs ?? ''), description: (theirs) => setDescription(theirs ?? ''), isShared: setShared, definition: setAsks,
+  });
   const save = useDo(async () => {
-    await check();
-    const input = { name: name.trim(), folder: folder.trim(), description: description.trim(), isShared, definition };
-    const questionId = of ? (await mutate(edit, { input: { questionId: of.questionId, ...input } })).editQuestion?.question.questionId : (await mutate(create, { input })).createQuestion?.question.questionId;
+    const input = { name: name.trim(), folder: folder.trim(), description: description.trim(), isShared, definition: asks };
+    const questionId = of ? (await made.send((expectedVersion) => mutate(edit, { input: { questionId: of.questionId, expectedVersion, ...input } }))).editQuestion?.question.questionId : (await mutate(create, { input })).createQuestion?.question.questionId;
     close();
-    go(to('usage', paramsOf(definition, questionId ?? null)));
+    go(to('usage', paramsOf(asks, questionId ?? null)));
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -103,7 +106,7 @@ export function SaveForm({ of, definition, folders, close }: FormProps) {
         <label>What it is for<input maxLength={2000} value={description} onChange={(event) => setDescription(event.target.value)} /></label>
         <label className="inline"><input type="checkbox" checked={isShared} disabled={!mayHide} onChange={(event) => setShared(event.target.checked)} /> Share it with the company</label>
         <p className="hint">Who opens a shared question sees the usage that they may see: users of groups that of their groups. They do not see questions about another group.</p>
-        {save.problem && <Failure problem={save.problem} />}
+        <EditFailure save={save} of={made} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || name.trim() === ''}>Save</button>

@@ -2,7 +2,7 @@
 import { graphql, type ResultOf } from '../graph/graphql';
 
 export const kept = graphql(`fragment Kept on Question {
-  questionId name description folder isShared isEditable owner
+  questionId version name description folder isShared isEditable owner
   definition { measure interval split chart span firstDay lastDay compare groupId tagName physicalId }
 }`);
 

@@ -3,10 +3,12 @@ import { atWallClock, moment, wallClock } from '../format/time';
 import { count } from '../format/units';
 import { graphql, type ResultOf, type VariablesOf } from '../graph/graphql';
 import { useList } from '../graph/list';
-import { mutate, useAsk, useDo } from '../graph/use';
+import { useMadeFrom } from '../graph/stale';
+import { mutate, readNow, useAsk, useDo } from '../graph/use';
 import { nouns } from '../picker/choices';
 import { Pick } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
+import { EditFailure } from '../shell/EditFailure';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { useMay, useViewer, useZone } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
@@ -18,7 +20,7 @@ import { Frame, permissionName } from './Frame';
 const query = graphql(`
   query KeyTable($first: Int, $after: String, $count: Boolean!) {
     accessKeys(first: $first, after: $after) {
-      nodes { accessKeyId name purpose rotatedFrom userEmail scopes isDocumentsOnly createdAt expiresAt revokedAt lastUsedAt }
+      nodes { accessKeyId version name purpose rotatedFrom userEmail scopes isDocumentsOnly createdAt expiresAt revokedAt lastUsedAt }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -27,6 +29,7 @@ const query = graphql(`
 const create = graphql('mutation CreateKey($input: CreateAccessKeyInput!) { createAccessKey(input: $input) { secret accessKey { accessKeyId } } }');
 const rotate = graphql('mutation RotateKey($input: RotateAccessKeyInput!) { rotateAccessKey(input: $input) { secret accessKey { accessKeyId } old { accessKeyId expiresAt } } }');
 const rename = graphql('mutation RenameKey($input: EditAccessKeyInput!) { editAccessKey(input: $input) { accessKey { accessKeyId } } }');
+const now = graphql('query KeyNow($accessKeyId: String!) { accessKey(by: {accessKeyId: $accessKeyId}) { version name purpose isDocumentsOnly } }');
 const revoke = graphql('mutation RevokeKey($input: RevokeAccessKeyInput!) { revokeAccessKey(input: $input) { accessKey { accessKeyId } } }');
 const chosen = graphql('query UserOfKey($email: String!) { users(first: 1, filter: { email: { eq: $email } }) { nodes { permissions } } }');
 
@@ -169,8 +172,11 @@ function Rename({ of, close }: { of: Row; close: () => void }) {
   const [name, setName] = useState(of.name ?? '');
   const [purpose, setPurpose] = useState(of.purpose ?? '');
   const [limited, setLimited] = useState(of.isDocumentsOnly);
+  const made = useMadeFrom(of, async () => (await readNow(now, { accessKeyId: of.accessKeyId })).accessKey, {
+    name: (theirs) => setName(theirs ?? ''), purpose: (theirs) => setPurpose(theirs ?? ''), isDocumentsOnly: setLimited,
+  });
   const save = useDo(async () => {
-    await mutate(rename, { input: { accessKeyId: of.accessKeyId, name: name.trim(), purpose: purpose.trim(), isDocumentsOnly: limited } });
+    await made.send((expectedVersion) => mutate(rename, { input: { accessKeyId: of.accessKeyId, expectedVersion, name: name.trim(), purpose: purpose.trim(), isDocumentsOnly: limited } }));
     close();
   });
   const submit = (event: FormEvent) => {
@@ -181,7 +187,7 @@ function Rename({ of, close }: { of: Row; close: () => void }) {
     <Dialog title={`Rename ${nameOf(of)}`} cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <Label name={name} purpose={purpose} limited={limited} setName={setName} setPurpose={setPurpose} setLimited={setLimited} />
-        {save.problem && <Failure problem={save.problem} />}
+        <EditFailure save={save} of={made} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || name.trim() === ''}>Save</button>

@@ -5,7 +5,7 @@ import { mutate, readNow, useDo } from '../graph/use';
 import { nouns } from '../picker/choices';
 import { PickSome } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
-import { Failure } from '../shell/parts';
+import { EditFailure } from '../shell/EditFailure';
 import { useMay, useViewer } from '../shell/viewer';
 import { permissionName } from './Frame';
 import { type Invitation, Invited, invite } from './Invited';
@@ -15,7 +15,7 @@ const edit = graphql('mutation EditUser($input: EditUserInput!) { editUser(input
 const now = graphql(`
   query UserNow($email: String!, $groups: Boolean!) {
     users(first: 1, filter: { email: { eq: $email } }) {
-      nodes { permissions isDisabled groups(first: 100) @include(if: $groups) { nodes { groupId name } pageInfo { hasNextPage } } }
+      nodes { version permissions isDisabled groups(first: 100) @include(if: $groups) { nodes { groupId name } pageInfo { hasNextPage } } }
     }
   }
 `);
@@ -23,6 +23,7 @@ const now = graphql(`
 type Permissions = VariablesOf<typeof create>['input']['permissions'];
 
 interface User {
+  version: string;
   email: string;
   permissions: string[];
   isDisabled: boolean;
@@ -45,13 +46,18 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
   const [all, setAll] = useState<boolean | null>(of === null ? null : of.groups?.nodes.length === 0);
   const [asking, setAsking] = useState(true);
   const [isStored, setStored] = useState(false);
-  const [made, setMade] = useState<Invitation | null>(null);
+  const [invited, setInvited] = useState<Invitation | null>(null);
   const [disabled, setDisabled] = useState(of?.isDisabled ?? false);
   const unsaid = mayChoose && !all && (all === null || groups.size === 0);
   const address = email.trim().toLowerCase();
-  const check = useMadeFrom(of, async () => (await readNow(now, { email: of!.email, groups: maySeeGroups })).users?.nodes[0]);
+  const made = useMadeFrom(of, async () => (await readNow(now, { email: of!.email, groups: maySeeGroups })).users?.nodes[0], {
+    permissions: (theirs) => setPermissions(new Set(theirs)), isDisabled: setDisabled,
+    groups: (theirs) => {
+      setGroups(new Set(theirs?.nodes.map(({ groupId }) => String(groupId))));
+      setAll(theirs?.nodes.length === 0);
+    },
+  });
   const save = useDo(async () => {
-    await check();
     const scope = all ? { all: true } : { groupIds: [...groups].map(Number) };
     const rest = { permissions: [...permissions] as Permissions, isDisabled: disabled };
     if (of === null) {
@@ -59,20 +65,20 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
       if (!isStored) await mutate(create, { input: { email: address, scope, ...rest } });
       setStored(true);
       if (asking) {
-        setMade(await invite(address));
+        setInvited(await invite(address));
         return;
       }
-    } else await mutate(edit, { input: { userEmail: of.email, ...(mayChoose && { scope }), ...rest } });
+    } else await made.send((expectedVersion) => mutate(edit, { input: { userEmail: of.email, expectedVersion, ...(mayChoose && { scope }), ...rest } }));
     close();
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void save.run();
   };
-  if (made !== null) {
+  if (invited !== null) {
     return (
       <Dialog title={`${address} is invited`} cancel={close} passing>
-        <Invited email={address} of={made} />
+        <Invited email={address} of={invited} />
         <p className="actions"><button type="button" className="primary" autoFocus onClick={close}>Done</button></p>
       </Dialog>
     );
@@ -99,7 +105,7 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
         )}
         {of === null && <label className="inline"><input type="checkbox" checked={asking} onChange={(event) => setAsking(event.target.checked)} /> Invite by a link that signs in once</label>}
         {of !== null && <label className="inline"><input type="checkbox" checked={disabled} onChange={(event) => setDisabled(event.target.checked)} /> Disabled: the user cannot sign in</label>}
-        {save.problem && <Failure problem={save.problem} />}
+        <EditFailure save={save} of={made} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || unsaid}>{of !== null ? 'Save' : asking ? 'Invite' : 'Add'}</button>

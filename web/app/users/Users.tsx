@@ -16,7 +16,7 @@ import { UserForm } from './UserForm';
 const query = graphql(`
   query UserTable($first: Int, $after: String, $count: Boolean!, $groups: Boolean!) {
     users(first: $first, after: $after) {
-      nodes { email permissions isDisabled lastSignedInAt invitation { expiresAt } groups(first: 100) @include(if: $groups) { nodes { groupId name } pageInfo { hasNextPage } } }
+      nodes { email version permissions isDisabled lastSignedInAt invitation { expiresAt } groups(first: 100) @include(if: $groups) { nodes { groupId name } pageInfo { hasNextPage } } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
