@@ -1055,6 +1055,8 @@ type EditSubscriberInput struct {
 	SmdpProvider *string `json:"smdpProvider"`
 	// The eUICC that it is a profile on; null for none. FORBIDDEN for users of groups.
 	Parent *ParentInput `json:"parent"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion *string `json:"expectedVersion"`
 }
 
 // GetPhysicalId returns EditSubscriberInput.PhysicalId, and is useful for accessing the field via an interface.
@@ -1110,6 +1112,9 @@ func (v *EditSubscriberInput) GetSmdpProvider() *string { return v.SmdpProvider 
 
 // GetParent returns EditSubscriberInput.Parent, and is useful for accessing the field via an interface.
 func (v *EditSubscriberInput) GetParent() *ParentInput { return v.Parent }
+
+// GetExpectedVersion returns EditSubscriberInput.ExpectedVersion, and is useful for accessing the field via an interface.
+func (v *EditSubscriberInput) GetExpectedVersion() *string { return v.ExpectedVersion }
 
 // EditSubscriberResponse is returned by EditSubscriber on success.
 type EditSubscriberResponse struct {

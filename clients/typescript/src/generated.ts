@@ -230,6 +230,8 @@ export type EditSubscriberInput = {
   dataNumber?: string | null | undefined;
   /** The EID of an eUICC; null for none. */
   eid?: string | null | undefined;
+  /** The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited. */
+  expectedVersion?: string | null | undefined;
   /** The end of its contract, not before its start. */
   expiryDate?: string | null | undefined;
   /** The fixed IP address, as in CreateSubscriberInput; null for none. FORBIDDEN for users of groups. */
