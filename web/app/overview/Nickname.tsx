@@ -1,4 +1,4 @@
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { graphql } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
@@ -54,10 +54,16 @@ function NicknameForm({ of, close, changed }: { of: Named; close: () => void; ch
     event.preventDefault();
     void save.run();
   };
+  // The same Escape would close the question, too.
+  const leave = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    leaveBy(close);
+  };
   return (
     <>
       <h1 className="visually-hidden">{nickname || physicalId}</h1>
-      <form onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && leaveBy(close)}>
+      <form onSubmit={submit} onKeyDown={leave}>
         <div className="row">
           <input aria-label="Nickname" value={name} maxLength={256} autoFocus onChange={(event) => setName(event.target.value)} />
           <button type="submit" className="primary" disabled={save.busy}>Save</button>
