@@ -168,6 +168,9 @@ func (w *twins) aboutGroupsAndTags() map[string]read {
 		"tariffs by name": func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(catalogue.TariffsOf(ctx, s, []string{"IoT 50"}))
 		},
+		"subscribers by tariff": func(ctx context.Context, s domain.Scope) (any, error) {
+			return found(catalogue.SubscribersByTariff(ctx, s, 5))
+		},
 	}
 }
 

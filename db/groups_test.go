@@ -62,3 +62,27 @@ func TestTheCatalogueShowsWhatTheScopeMaySee(t *testing.T) {
 		t.Fatalf("got %+v", operators)
 	}
 }
+
+func TestSubscribersAreCountedByTariff(t *testing.T) {
+	t.Parallel()
+	pool := fleettest.NewInventory(t)
+	catalogue := db.NewCatalogue(pool)
+	pool.MustExec(`INSERT INTO tariffs (company_id, name, line_rental, currency) VALUES ($1, 'Unused', 1, 'GBP')`, fleettest.Acme)
+	both := domain.Scope{Company: fleettest.Acme, Groups: []int64{12, 13}, Masked: []int64{12}}
+	for name, c := range map[string]struct {
+		scope domain.Scope
+		limit int
+		want  string
+	}{
+		"the whole company":          {fleettest.All, 10, "[{IoT 50 6} {IoT 900 3} {Unused 0}]"},
+		"the first":                  {fleettest.All, 1, "[{IoT 50 6}]"},
+		"a group that hides tariffs": {fleettest.VansOnly, 10, "[{ 6}]"},
+		"a group that hides them, and one that does not": {both, 10, "[{ 6} {IoT 50 2}]"},
+		"a group":  {domain.Scope{Company: fleettest.Acme, Groups: []int64{13}}, 10, "[{IoT 50 2}]"},
+		"no group": {domain.Scope{Company: fleettest.Acme, Groups: []int64{}}, 10, "[]"},
+	} {
+		if got := fmt.Sprint(fleettest.Must[[]domain.TariffCount](t)(catalogue.SubscribersByTariff(t.Context(), c.scope, c.limit))); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}

@@ -138,3 +138,22 @@ func (c *Catalogue) TariffsOf(ctx context.Context, scope domain.Scope, names []s
 	}
 	return pg.Keyed(rows, func(of *domain.Tariff) string { return of.Name }), nil
 }
+
+const subscribersByTariff = `
+SELECT counted.name, sum(counted.subscribers)::bigint AS subscribers
+FROM (
+  SELECT CASE WHEN s.group_id = ANY($3::bigint[]) THEN '' ELSE s.tariff_name END AS name, count(*) AS subscribers
+  FROM subscribers s
+  WHERE s.company_id = $1 AND ($2::bigint[] IS NULL OR s.group_id = ANY($2))
+  GROUP BY 1
+  UNION ALL
+  SELECT t.name, 0 FROM tariffs t WHERE t.company_id = $1 AND $2::bigint[] IS NULL
+) counted
+GROUP BY counted.name
+ORDER BY counted.name
+LIMIT $4`
+
+// SubscribersByTariff implements domain.Catalogue.
+func (c *Catalogue) SubscribersByTariff(ctx context.Context, scope domain.Scope, limit int) ([]domain.TariffCount, error) {
+	return pg.SelectValues[domain.TariffCount](ctx, c.pool, subscribersByTariff, scope.Company, pg.GroupsOf(scope), pq.Int64Array(scope.Masked), limit)
+}

@@ -25,6 +25,13 @@ type Tariff struct {
 // Version changes with what can be edited.
 func (t *Tariff) Version() string { return VersionOf(t.LineRental, t.Currency) }
 
+// TariffCount is how many subscribers have a tariff.
+type TariffCount struct {
+	// Name is "" for the subscribers whose group hides it.
+	Name        string
+	Subscribers int
+}
+
 // Catalogue keeps operators and tariffs. Tariffs of groups that hide their
 // details are not shown to the users of those groups.
 type Catalogue interface {
@@ -44,6 +51,9 @@ type Catalogue interface {
 	FindTariffs(ctx context.Context, scope Scope, names []string) (map[string]*Tariff, error)
 	// TariffsOf answers for a batch of names, keyed by name.
 	TariffsOf(ctx context.Context, scope Scope, names []string) (map[string]*Tariff, error)
+	// SubscribersByTariff counts the visible subscribers by tariff, ordered by name and at
+	// most limit. A scope of the whole company gets tariffs without subscribers, too.
+	SubscribersByTariff(ctx context.Context, scope Scope, limit int) ([]TariffCount, error)
 }
 
 // OperatorFields are what operators can be filtered and ordered by.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"simgraph/domain"
 	"simgraph/domain/ascii"
 )
 
@@ -20,8 +21,9 @@ type numbers struct {
 		}
 		FeedElements struct{ Nodes []feed }
 	}
-	Groups []group
-	Alerts []alert
+	Groups  []group
+	Tariffs []domain.TariffCount
+	Alerts  []alert
 }
 
 type share struct {
@@ -60,6 +62,10 @@ func (n *numbers) register(to prometheus.Registerer) {
 	inGroup := gauge("group_subscribers", "Subscribers by group.", "group_id", "group")
 	for _, g := range n.Groups {
 		inGroup.WithLabelValues(strconv.Itoa(g.GroupID), g.Name).Set(g.NumberOfSubscribers)
+	}
+	ofTariff := gauge("tariff_subscribers", "Subscribers by tariff; the empty tariff is a hidden one.", "tariff")
+	for _, t := range n.Tariffs {
+		ofTariff.WithLabelValues(t.Name).Set(float64(t.Subscribers))
 	}
 	bytes := gauge("period_usage_bytes", "Bytes in the current billing period.", "direction")
 	bytes.WithLabelValues("originated").Set(float(company.Usage.Totals.MobileOriginated))

@@ -19,8 +19,12 @@ import (
 // Path is where the numbers are.
 const Path = "/metrics/fleet"
 
-// maxPages bounds a list that is counted: 10,000 groups or alerts.
-const maxPages = 100
+const (
+	// maxPages bounds a list that is counted: 10,000 groups or alerts.
+	maxPages = 100
+	// maxTariffs is as many.
+	maxTariffs = 100 * maxPages
+)
 
 //go:embed operations/*.graphql
 var documents embed.FS
@@ -30,6 +34,8 @@ var documents embed.FS
 type Config struct {
 	// Prepare reads a document with one operation.
 	Prepare func(document string) (Run, error)
+	// SubscribersByTariff is that of domain.Catalogue.
+	SubscribersByTariff func(ctx context.Context, scope domain.Scope, limit int) ([]domain.TariffCount, error)
 	// Authenticate returns the context of a request with its domain.Caller. Its errors are
 	// of the domain: Unauthorized, InvalidToken or Unavailable.
 	Authenticate func(r *http.Request) (context.Context, error)
@@ -108,8 +114,29 @@ func (h *Handler) read(ctx context.Context) (*numbers, error) {
 	if n.Groups, err = walk[group](ctx, h.groups); err != nil {
 		return nil, err
 	}
+	if n.Tariffs, err = h.tariffs(ctx); err != nil {
+		return nil, err
+	}
 	n.Alerts, err = walk[alert](ctx, h.alerts)
 	return n, err
+}
+
+// tariffs asks the store: in the graph each tariff would be counted by itself.
+func (h *Handler) tariffs(ctx context.Context) ([]domain.TariffCount, error) {
+	caller, err := domain.CallerWith(ctx, domain.ViewSubscriber)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := h.SubscribersByTariff(ctx, caller.Scope, maxTariffs+1)
+	if err == nil && len(counts) > maxTariffs {
+		err = tooMany(maxTariffs, "tariffs")
+	}
+	return counts, err
+}
+
+// tooMany is the error for a list beyond its bound.
+func tooMany(most int, what string) error {
+	return problem.New(string(domain.KindInvalid), "", fmt.Sprintf("there are more than %d %s", most, what))
 }
 
 // ask runs an operation, and reads its data into a value.
@@ -143,5 +170,5 @@ func walk[T any](ctx context.Context, run Run) (all []T, err error) {
 		}
 		variables["after"] = page.List.PageInfo.EndCursor
 	}
-	return nil, problem.New(string(domain.KindInvalid), "", fmt.Sprintf("there are more than %d groups or alerts", len(all)))
+	return nil, tooMany(len(all), "groups or alerts")
 }

@@ -268,7 +268,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
 		return err
 	}
 	numbers, err := scrape.New(scrape.Config{
-		Challenge: challenge, Prepare: v.engine.Prepare,
+		Challenge: challenge, Prepare: v.engine.Prepare, SubscribersByTariff: v.graph.Catalogue.SubscribersByTariff,
 		Authenticate: gate.Admit, RequestID: transport.RequestID, Log: v.log,
 	})
 	if err != nil {

@@ -425,7 +425,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 	}
 	numbers, err := scrape.New(scrape.Config{
 		Authenticate: gate.Admit, RequestID: transport.RequestID, Log: log,
-		Prepare: engine.Prepare,
+		Prepare: engine.Prepare, SubscribersByTariff: w.ports.Catalogue.SubscribersByTariff,
 	})
 	if err != nil {
 		t.Fatal(err)
