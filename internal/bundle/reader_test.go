@@ -111,6 +111,20 @@ func TestAWellFormedLineOfEachTypeIsWrittenBackAsItWas(t *testing.T) {
 	}
 }
 
+// Ids and addresses that are spelled otherwise are those of the tables: a second import finds
+// the report unchanged, and who unsubscribed gets no mail.
+func TestReportLinesAreReadAsTheyAreStored(t *testing.T) {
+	spelled := strings.NewReplacer(`"01900000-0000-7000-8000-000000000001"`, `"urn:uuid:01900000-0000-7000-8000-000000000001"`,
+		`"unsubscribed":["alerts@`, `"unsubscribed":["Alerts@`, `"recipients":["ops@`, `"recipients":["OPS@`).Replace(goodReport)
+	items, bad := readAll(t, bundle.NewReader(strings.NewReader(spelled)))
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	if got := rewrite(t, items); got != goodReport+"\n" {
+		t.Errorf("got\n%s\nwant\n%s", got, goodReport)
+	}
+}
+
 func TestLinesAreCutWhereverFilesComeFrom(t *testing.T) {
 	long := strings.Replace(goodTariff, "IoT 50", strings.Repeat("x", bundle.MaxLine), 1)
 	for name, c := range map[string]struct {

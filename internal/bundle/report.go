@@ -37,14 +37,21 @@ func (r *reportRecord) item() (Item, error) {
 			return err
 		}
 		for field, id := range map[string]*string{"questionId": of.QuestionID, "dashboardId": of.DashboardID} {
-			if id != nil && uuid.Validate(*id) != nil {
+			if id == nil {
+				continue
+			}
+			parsed, err := uuid.Parse(*id)
+			if err != nil {
 				return domain.Invalid(field, "%s must be a UUID, not %.40q", field, *id)
 			}
+			*id = parsed.String()
 		}
 		for i, address := range of.Unsubscribed {
-			if err := domain.CheckEmail(domain.Item("unsubscribed", i), address); err != nil {
+			email, err := domain.ParseEmail(domain.Item("unsubscribed", i), address)
+			if err != nil {
 				return err
 			}
+			of.Unsubscribed[i] = email.String()
 		}
 		return of.Check()
 	})
