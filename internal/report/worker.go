@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -137,7 +136,10 @@ func (w *Worker) issue(ctx context.Context, caller *domain.Caller, content *repo
 		section, err := w.section(ctx, caller, &questions[i], schedule, at)
 		switch fault, _ := domain.AsError(err); {
 		case fault != nil && (fault.Kind == domain.KindForbidden || fault.Kind == domain.KindNotFound || fault.Kind == domain.KindInvalid):
-			refused = cmp.Or(refused, err)
+			// What the owner does not see or may not ask ends a report, wherever its tile stands.
+			if first, _ := domain.AsError(refused); first == nil || first.Kind == domain.KindInvalid {
+				refused = err
+			}
 			section.Problem = domain.OneLine(fault.Message, mostProblem)
 		case err != nil:
 			return nil, err
