@@ -52,10 +52,11 @@ func (d documentResolver) ID(_ context.Context, of *document.Document) (string, 
 }
 
 func (d documentResolver) Problem(_ context.Context, of *document.Document) (*string, error) {
-	if err := d.Documents.Runs(of); err != nil {
-		return new(err.Error()), nil
+	problem := d.Documents.Runs(of)
+	if problem == nil {
+		return nil, nil
 	}
-	return nil, nil
+	return new(problem.Error()), nil
 }
 
 // wholeCompany returns the caller's scope, or Forbidden when it is restricted

@@ -24,7 +24,7 @@ import (
 // of a subscriber and the texts of the operations are loaded when they are needed.
 const mostBytes = 1_800_000
 
-var later = regexp.MustCompile(`/(swagger|docs|handbook|search|prettier|operations|Usage-|Shown-|Dashboards-|DashboardPage-|Forms-|Grid-|SubscriberPage-|Documents-)[^/]*$`)
+var later = regexp.MustCompile(`/(swagger|docs|handbook|search|prettier|operations|Usage-|Shown-|Dashboards-|DashboardPage-|Forms-|Grid-|SubscriberPage-|Documents-|Picker-)[^/]*$`)
 
 func TestTheBuildBelongsToTheSources(t *testing.T) {
 	want, err := sources.Hash(os.DirFS(".."))

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// reportKills is how often an instance is killed amid the reports that are due, and every
+	// reportKills is how often an instance is killed during the reports that are due, and every
 	// third time both.
 	reportKills = 12
 	// reportsDue is how many reports are due at once, half of them of a dashboard.
@@ -80,11 +80,11 @@ func (x *reporting) count(query string) (n int) {
 }
 
 // Each due time of a report is one mail to each recipient, in the database exactly and at the
-// mail server at least once under one Message-ID, while instances are killed amid it.
+// mail server at least once under one Message-ID, while instances are killed during it.
 func TestReportsOutliveKills(t *testing.T) {
 	t.Parallel()
 	x := newReporting(t)
-	amid := 0
+	during := 0
 	for kill := range reportKills {
 		x.make(`UPDATE reports SET next_due_at = date_trunc('milliseconds', now()), claimed_until = NULL`)
 		eventually(t, "an instance claims a report", func() bool {
@@ -99,7 +99,7 @@ func TestReportsOutliveKills(t *testing.T) {
 			n.kill()
 		}
 		if x.count(`SELECT count(*) FROM reports WHERE next_due_at <= now()`)+x.count(`SELECT count(*) FROM mails WHERE kind = 'report' AND state = 'queued'`) > 0 {
-			amid++
+			during++
 		}
 		for _, n := range killed {
 			n.start()
@@ -129,8 +129,8 @@ FROM mails WHERE kind = 'report'`))
 	if want := reportKills * reportsDue * len(x.recipients); len(mails) != want {
 		t.Errorf("%d mails, not %d", len(mails), want)
 	}
-	if amid == 0 {
-		t.Error("no kill came amid the reports")
+	if during == 0 {
+		t.Error("no kill came during the reports")
 	}
-	t.Logf("%d of %d kills amid the reports; %d mails, of which %d came again under the same Message-ID", amid, reportKills, len(mails), again)
+	t.Logf("%d of %d kills during the reports; %d mails, of which %d came again under the same Message-ID", during, reportKills, len(mails), again)
 }

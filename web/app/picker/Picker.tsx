@@ -2,7 +2,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { ComboBox, Input, Label, ListBox, ListBoxItem, Popover, Text } from 'react-aria-components';
 import { Failure } from '../shell/parts';
 import { Close } from '../shell/icons';
-import { type Choice, type Noun, useChoices, useNames } from './choices';
+import { type Choice, type Noun, useChoices, useNamed, useNames } from './choices';
 
 interface FieldProps {
   label: string;
@@ -130,8 +130,15 @@ export function PickSome({ of, label, chosen, change, gone = (key) => key, hint 
   const id = useId();
   const [text, setText] = useState('');
   const list = useRef<HTMLUListElement>(null);
-  const names = useNames(of, [...chosen]);
+  const { names, isRead } = useNamed(of, [...chosen]);
+  // What is picked has its name at once.
+  const [picked, setPicked] = useState<ReadonlyMap<string, string>>(new Map());
   const { choices, isComplete, reading, problem } = useChoices(of, text);
+  const pick = (key: string) => {
+    setText('');
+    setPicked(new Map([...picked, [key, choices.find((one) => one.key === key)?.text ?? key]]));
+    change(new Set([...chosen, key]));
+  };
   const remove = (key: string) => {
     list.current?.focus(); // the button that had the focus goes
     change(new Set([...chosen].filter((one) => one !== key)));
@@ -141,13 +148,13 @@ export function PickSome({ of, label, chosen, change, gone = (key) => key, hint 
       <span id={id} className="picker-legend">{label}</span>
       <ul className="chips" ref={list} tabIndex={-1} aria-label={`${label} that are chosen`} hidden={chosen.size === 0}>
         {[...chosen].map((key) => {
-          const name = names.get(key) ?? gone(key);
+          const name = names.get(key) ?? picked.get(key) ?? (isRead ? gone(key) : key);
           return <li key={key} className="chip">{name}<button type="button" aria-label={`Remove ${name}`} onClick={() => remove(key)}><Close /></button></li>;
         })}
       </ul>
       <Field
         label={label} isBare placeholder="Type to find" hint={hint} choices={choices.filter(({ key }) => !chosen.has(key))} isComplete={isComplete} reading={reading} text={text} setText={setText} selected={null}
-        select={(key) => { setText(''); change(new Set([...chosen, key])); }}
+        select={pick}
       />
       {problem && <Failure problem={problem} />}
     </div>

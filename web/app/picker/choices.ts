@@ -140,17 +140,21 @@ export function useChoices({ query, among, isNamed, read, like }: Noun, text: st
   return { choices: found?.choices ?? known, isComplete: found?.isComplete ?? false, reading: !found, problem: searched.problem };
 }
 
-/** Returns what keys are called, by key, as far as they are known and still there. */
-export function useNames({ query, isNamed, read, named }: Noun, keys: readonly string[]): ReadonlyMap<string, string> {
+/** Returns what keys are called, by key, as far as they are known and still there, and whether all were read. */
+export function useNamed({ query, isNamed, read, named }: Noun, keys: readonly string[]): { names: ReadonlyMap<string, string>; isRead: boolean } {
   const names = useNamesToo(isNamed);
   const asked = [...new Set(keys)].sort().slice(0, 100);
-  const { data, former } = useAsk<object>((asked.length > 0 ? query : null) as never, { filter: named(asked), ...names });
+  const { data, former, problem } = useAsk<object>((asked.length > 0 ? query : null) as never, { filter: named(asked), ...names });
   const answer = data ?? former;
-  return useMemo(() => new Map(answer ? read(answer)?.choices.map(({ key, text }) => [key, text]) : []), [answer]);
+  const known = useMemo(() => new Map(answer ? read(answer)?.choices.map(({ key, text }) => [key, text]) : []), [answer]);
+  return { names: known, isRead: data !== undefined && problem === undefined };
 }
+
+/** Returns what keys are called, by key, as far as they are known and still there. */
+export const useNames = (of: Noun, keys: readonly string[]): ReadonlyMap<string, string> => useNamed(of, keys).names;
 
 /** Returns what groups are called, by their number, as far as the viewer may see them. */
 export function useGroupNames(ids: readonly (number | string | null | undefined)[]): ReadonlyMap<string, string> {
   const maySee = useMay('VIEW_SUBSCRIBER');
-  return useNames(nouns.group, maySee ? ids.filter((id) => id !== null && id !== undefined).map(String) : []);
+  return useNames(nouns.group, maySee ? ids.map(String).filter(isNumber) : []);
 }

@@ -19,7 +19,7 @@ export function Popover({ button, label, name, className = '', children }: Props
   return (
     <span className="pop-anchor">
       <button type="button" className={className} aria-label={name} title={name} popoverTarget={id} aria-haspopup="dialog">{button}</button>
-      <div ref={part} id={id} popover="auto" role="dialog" aria-label={label} className="pop" onToggle={(event) => setOpen(event.newState === 'open')}>
+      <div ref={part} id={id} popover="auto" role="dialog" aria-label={label} className="pop" onToggle={(event) => event.target === event.currentTarget && setOpen(event.newState === 'open')}>
         {open && children(() => part.current?.hidePopover())}
       </div>
     </span>
