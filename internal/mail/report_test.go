@@ -359,7 +359,7 @@ func TestAReportOfADashboardEndsWithItsOwnersRights(t *testing.T) {
 		`UPDATE dashboards SET group_id = 99`:                                                                                 report.QuestionGone,
 		`UPDATE users SET permissions = '{VIEW_SUBSCRIBER}' WHERE user_id = 7`:                                                report.PermissionLost,
 		`UPDATE dashboards SET tag_name = 'a'; UPDATE users SET permissions = '{VIEW_STATISTICS_OVERVIEW}' WHERE user_id = 7`: report.PermissionLost,
-		`UPDATE dashboards SET tag_name = 'a', tiles = jsonb_build_array(tiles -> 3, tiles -> 0); UPDATE dashboards SET tiles = replace(tiles::text, '12', '0')::json; UPDATE users SET permissions = '{VIEW_STATISTICS_OVERVIEW}' WHERE user_id = 7`: report.PermissionLost,
+		`UPDATE dashboards SET tag_name = 'a', tiles = jsonb_build_array(tiles -> 3, tiles -> 0); UPDATE dashboards SET tiles = replace(tiles::text, ': 12', ': 0')::json; UPDATE users SET permissions = '{VIEW_STATISTICS_OVERVIEW}' WHERE user_id = 7`: report.PermissionLost,
 		`UPDATE dashboards SET tiles = '[]'`: "",
 	} {
 		t.Run(change, func(t *testing.T) {
