@@ -153,7 +153,7 @@ function EditVolume({ of, close }: EditProps<VolumeAlert>) {
   });
   return (
     <Panel id="edit" title="Change the thresholds">
-      <AlertForm key={round} fixed start={{ ruleType, target: target ?? '', lower: written(start.lowerThreshold), upper: written(start.upperThreshold), words: start }} verb="Save" save={save} failure={<EditFailure save={save} of={made} />} cancel={<button type="button" onClick={close}>Cancel</button>} />
+      <AlertForm key={round} fixed start={{ ruleType, target: target ?? '', lower: written(start.lowerThreshold), upper: written(start.upperThreshold), words: { name: start.name, description: start.description } }} verb="Save" save={save} failure={<EditFailure save={save} of={made} />} cancel={<button type="button" onClick={close}>Cancel</button>} />
     </Panel>
   );
 }
