@@ -1,7 +1,11 @@
 package web_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,12 +23,50 @@ import (
 	"simgraph/web/sources"
 )
 
-// mostBytes bounds what a browser loads for the overview and the editor; what
-// formats a query, the REST contract, the answers to questions about usage, dashboards, trusted documents, the page
-// of a subscriber and the texts of the operations are loaded when they are needed.
-const mostBytes = 1_800_000
+// Bounds of what a browser loads, compressed, in bytes.
+const (
+	// mostFirst is for the scripts of the overview.
+	mostFirst = 150_000
+	// mostBytes is for the overview and the editor, with all styles, fonts and workers.
+	mostBytes = 1_720_000
+	// mostOfView is for the scripts of each other view, beyond those of the overview.
+	mostOfView = 110_000
+)
 
-var later = regexp.MustCompile(`/(swagger|docs|handbook|search|prettier|operations|Usage-|Shown-|Dashboards-|DashboardPage-|Forms-|Grid-|SubscriberPage-|Documents-|Picker-)[^/]*$`)
+var (
+	script       = regexp.MustCompile(`/assets/([^"]+\.js)"`)
+	importsNow   = regexp.MustCompile(`(?:from|import)"\./([^"]+\.js)"`)
+	importsLater = regexp.MustCompile("import\\([`\"]\\./([^`\"]+\\.js)[`\"]\\)")
+	// ofEditor are the scripts that the editor alone loads when it is used.
+	ofEditor = regexp.MustCompile(`^(Explore|plain|monaco|prettier)-`)
+)
+
+// scripts are those of the build by name, with their texts.
+func scripts(t *testing.T, all map[string][]byte) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for path, packed := range all {
+		if name, ok := strings.CutSuffix(filepath.Base(path), ".js.gz"); ok {
+			r, err := gzip.NewReader(bytes.NewReader(packed))
+			fatal.If(t, err)
+			text, err := io.ReadAll(r)
+			fatal.If(t, err)
+			texts[name+".js"] = string(text)
+		}
+	}
+	return texts
+}
+
+// loads adds a script to those that are loaded, and all that it imports.
+func loads(texts map[string]string, name string, loaded map[string]bool) {
+	if loaded[name] {
+		return
+	}
+	loaded[name] = true
+	for _, found := range importsNow.FindAllStringSubmatch(texts[name], -1) {
+		loads(texts, found[1], loaded)
+	}
+}
 
 func TestTheBuildBelongsToTheSources(t *testing.T) {
 	want, err := sources.Hash(os.DirFS(".."))
@@ -37,14 +79,44 @@ func TestTheBuildBelongsToTheSources(t *testing.T) {
 }
 
 func TestTheFirstLoadIsSmall(t *testing.T) {
-	total := 0
-	for name, packed := range built(t) {
-		if !later.MatchString(name) {
+	all := built(t)
+	texts := scripts(t, all)
+	first := map[string]bool{}
+	for _, found := range script.FindAllStringSubmatch(ask(files(t)["/"], http.MethodGet, "").Body.String(), -1) {
+		loads(texts, found[1], first)
+	}
+	weigh := func(names, but map[string]bool) (total int) {
+		for name := range names {
+			if !but[name] {
+				total += len(all[filepath.Join("dist", "assets", name+".gz")])
+			}
+		}
+		return total
+	}
+	if total := weigh(first, nil); total == 0 || total > mostFirst {
+		t.Errorf("the scripts of the overview have %d bytes, more than %d", total, mostFirst)
+	}
+	editor := maps.Clone(first)
+	for _, text := range texts {
+		for _, found := range importsLater.FindAllStringSubmatch(text, -1) {
+			view := map[string]bool{}
+			loads(texts, found[1], view)
+			if total := weigh(view, first); !ofEditor.MatchString(found[1]) && total > mostOfView {
+				t.Errorf("%s loads %d bytes, more than %d", found[1], total, mostOfView)
+			}
+			if strings.HasPrefix(found[1], "Explore-") {
+				maps.Copy(editor, view)
+			}
+		}
+	}
+	total := weigh(editor, nil)
+	for path, packed := range all {
+		if name := filepath.Base(path); strings.Contains(name, ".worker-") || !strings.Contains(name, ".js.") && !strings.HasPrefix(name, "operations-") {
 			total += len(packed)
 		}
 	}
 	if total > mostBytes {
-		t.Errorf("the page has %d bytes, more than %d", total, mostBytes)
+		t.Errorf("the overview and the editor have %d bytes, more than %d", total, mostBytes)
 	}
 	t.Logf("%d bytes", total)
 }
