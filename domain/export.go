@@ -125,11 +125,13 @@ var ExportSplits = []Dimension{ByProtocol, ByIPAddress, ByGroup, ByTag, ByOperat
 
 // Check refuses what the totals do not have.
 func (e *UsageExport) Check() error {
-	switch {
-	case e.Split != "" && !slices.Contains(ExportSplits, e.Split):
+	if e.Split != "" && !slices.Contains(ExportSplits, e.Split) {
 		return Invalid("by", "usage of subscribers is not split by %s", e.Split)
-	case e.Split.CheckSpan(e.Span) != nil:
-		return e.Split.CheckSpan(e.Span)
+	}
+	if err := e.Split.CheckSpan(e.Span); err != nil {
+		return err
+	}
+	switch {
 	case e.Split == ByCountry && e.Group != 0:
 		return Invalid("group", "the ledger has no groups: ask by COUNTRY with a filter of subscribers")
 	case e.Split == ByIPAddress && (e.By.Unit == Hourly || e.By.Zone != time.UTC || !isUTCDay(e.Span.Start) || !isUTCDay(e.Span.End)):

@@ -126,8 +126,8 @@ func (w *world) reads(t *testing.T, e staleEdit, id, version string) {
 	}
 }
 
-// Users of groups that hide tariffs see a version that does not tell of these, and edit by it
-// what they may: a nickname, and the name of their group.
+// Where a group hides tariffs, its users read a version without them. They can edit a nickname
+// and the name of their group from that version.
 func TestUsersOfGroupsEditByTheVersionThatTheySee(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -26,8 +26,8 @@ export interface Noun {
   among?: object;
   /** Whether names of subscribers and groups belong to its text, where the viewer may see them. */
   isNamed?: boolean;
-  read: (data: unknown) => { choices: Choice[]; isComplete: boolean } | undefined;
-  /** The filter of those that fit a text, and of those that keys name. */
+  read: (data: unknown) => { choices: Choice[]; isComplete: boolean };
+  /** The filters of those that fit a text, beside what all have in common, and of those that keys name. */
   like: (text: string) => object;
   named: (keys: string[]) => object;
 }
@@ -95,7 +95,7 @@ export const nouns = {
       of: ({ users }) => users,
       choice: ({ email }) => ({ key: email, text: email }),
       among: { isDisabled: { eq: false } },
-      like: (text) => ({ email: { like: text }, isDisabled: { eq: false } }),
+      like: (text) => ({ email: { like: text } }),
       named: (keys) => ({ email: { in: keys } }),
     },
   ),
@@ -132,7 +132,7 @@ export function useChoices({ query, among, isNamed, read, like }: Noun, text: st
   const first = useAsk<object>(query as never, { filter: among, ...names });
   const begun = first.data ? read(first.data) : undefined;
   const settled = useSettled(text.trim(), 200);
-  const searched = useAsk<object>((begun && !begun.isComplete && settled !== '' ? query : null) as never, { filter: like(settled), ...names });
+  const searched = useAsk<object>((begun && !begun.isComplete && settled !== '' ? query : null) as never, { filter: { ...among, ...like(settled) }, ...names });
   const sought = text.trim().toLowerCase();
   const known = (begun?.choices ?? []).filter((one) => holds(one.text, sought) || holds(one.note, sought));
   if (!begun || begun.isComplete || sought === '') return { choices: known, isComplete: begun?.isComplete ?? true, reading: first.loading, problem: first.problem };
@@ -146,7 +146,7 @@ export function useNamed({ query, isNamed, read, named }: Noun, keys: readonly s
   const asked = [...new Set(keys)].sort().slice(0, 100);
   const { data, former, problem } = useAsk<object>((asked.length > 0 ? query : null) as never, { filter: named(asked), ...names });
   const answer = data ?? former;
-  const known = useMemo(() => new Map(answer ? read(answer)?.choices.map(({ key, text }) => [key, text]) : []), [answer]);
+  const known = useMemo(() => new Map(answer ? read(answer).choices.map(({ key, text }) => [key, text]) : []), [answer]);
   return { names: known, isRead: data !== undefined && problem === undefined };
 }
 

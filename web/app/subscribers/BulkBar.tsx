@@ -2,6 +2,8 @@ import { Suspense, useState } from 'react';
 import { count } from '../format/units';
 import { graphql } from '../graph/graphql';
 import { mutate, sendMutation, useAsk, useDo } from '../graph/use';
+import { nouns } from '../picker/choices';
+import { Suggested } from '../picker/later';
 import { part } from '../shell/part';
 import { Failure } from '../shell/parts';
 import { offerUndo } from '../shell/undo';
@@ -13,9 +15,8 @@ const attach = graphql('mutation AttachTagToMany($input: AttachTagInput!) { atta
 const detach = graphql('mutation DetachTagFromMany($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');
 const carried = graphql('query TagsOfChosen($filter: SubscriberFilter) { subscribers(first: 100, filter: $filter) { nodes { physicalId tags(limit: 100) { name } } } }');
 
-// What is loaded with the first subscriber that is chosen.
+// Loaded with the first subscriber that is chosen.
 const BulkChange = part(() => import('./BulkChange'));
-const TagField = part(() => import('./TagField'));
 
 /** How many subscribers one step tags. */
 export const most = 100;
@@ -70,7 +71,7 @@ function TagForm({ ids }: { ids: string[] }) {
   const problem = put.problem ?? take.problem;
   return (
     <form className="row" onSubmit={(event) => { event.preventDefault(); if (without.length > 0 && tagName) void put.run(); }}>
-      <Suspense fallback={<input aria-label="Tag" placeholder="Tag" disabled />}><TagField value={name} change={setName} /></Suspense>
+      <Suspense fallback={<input aria-label="Tag" placeholder="Tag" disabled />}><Suggested of={nouns.tag} label="Tag" isBare placeholder="Tag" maxLength={255} value={name} change={setName} /></Suspense>
       <button type="submit" className="primary" disabled={tagName === '' || put.busy || without.length === 0}>Put on{tagName && ` ${count(without.length)}`}</button>
       <button type="button" disabled={tagName === '' || take.busy || withTag.length === 0} onClick={() => void take.run()}>Take off{tagName && ` ${count(withTag.length)}`}</button>
       {problem && <Failure problem={problem} />}

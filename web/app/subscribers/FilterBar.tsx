@@ -1,15 +1,11 @@
 import { type FormEvent, Suspense, useId, useState } from 'react';
-import { type nouns, useGroupNames } from '../picker/choices';
+import { type Noun, nouns, useGroupNames } from '../picker/choices';
+import { Pick, Suggested } from '../picker/later';
 import { Close } from '../shell/icons';
-import { part } from '../shell/part';
-import { go, toSubscribers } from '../shell/route';
+import { changed, go, toSubscribers } from '../shell/route';
 import { Popover } from '../ui/Popover';
 import { type Field, fieldOf, fields, type Kind, operatorsOf } from './fields';
 import { type Condition, conditionsOf, faultOf, states, withConditions, wordsOf } from './filters';
-import { changed } from '../shell/route';
-
-// Its list of what fits is loaded with the first field that has one.
-const ValueField = part(() => import('./ValueField'));
 
 /** The state and the conditions of the list, each to be changed and taken away. All of it stands in the address. */
 export function FilterBar({ params }: { params: URLSearchParams }) {
@@ -53,7 +49,7 @@ interface FormProps {
 }
 
 /** The fields whose values are picked from what there is. */
-const pickedOf: Record<string, keyof typeof nouns> = { groupId: 'group', tags: 'tag', operatorName: 'operatorName', operatorCode: 'operatorCode', tariffName: 'tariff' };
+const pickedOf: Record<string, Noun> = { groupId: nouns.group, tags: nouns.tag, operatorName: nouns.operatorName, operatorCode: nouns.operatorCode, tariffName: nouns.tariff };
 
 /** A field, how it is compared, and with what. */
 function ConditionForm({ of, done }: FormProps) {
@@ -102,7 +98,9 @@ interface ValueProps {
 function Value({ field, isList, value, change, fault }: ValueProps) {
   const id = useId();
   const noun = isList ? undefined : pickedOf[field.key];
-  if (noun) return <Suspense fallback={<label>Value<input disabled /></label>}><ValueField noun={noun} value={value} change={change} fault={fault} /></Suspense>;
+  // A group is one that there is; texts may be a part of a name.
+  const Picked = field.kind === 'group' ? Pick : Suggested;
+  if (noun) return <Suspense fallback={<label>Value<input disabled /></label>}><Picked of={noun} label="Value" value={value} change={change} fault={fault} /></Suspense>;
   const missing = value !== '' && !field.choices?.some(([key]) => key === value);
   const common = { value, 'aria-invalid': fault !== null, 'aria-describedby': fault ? `${id}-fault` : undefined };
   return (
