@@ -19,6 +19,7 @@ if [ ! -x /usr/bin/chromium ] && command -v apt-get >/dev/null && [ "$(id -u)" =
 fi
 npm ci --no-audit --no-fund --silent
 (cd clients && npm ci --no-audit --no-fund --silent)
+(cd inspector && npm ci --no-audit --no-fund --silent --ignore-scripts)
 
 # A free port, for a network element of the tests.
 radius=127.0.0.1:$(node -e 'const s = require("dgram").createSocket("udp4"); s.bind(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
