@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 )
 
 // CompanyID is the internal number of a company, the tenant. Every row belongs
@@ -105,6 +106,15 @@ type Actor struct {
 	AccessKeyID string
 	Origin
 }
+
+// agentDoor begins the Door of an agent, which is followed by what it calls itself.
+const agentDoor = "mcp ("
+
+// AgentDoor is the Door of an agent that calls itself so.
+func AgentDoor(name string) string { return agentDoor + name + ")" }
+
+// IsAgent reports whether an agent asks by a tool.
+func (o Origin) IsAgent() bool { return strings.HasPrefix(o.Door, agentDoor) }
 
 type originKey struct{}
 

@@ -238,7 +238,7 @@ func byAgent(ctx context.Context, agent string) context.Context {
 		return ctx
 	}
 	origin := domain.OriginOf(ctx)
-	origin.Door = fmt.Sprintf("mcp (%s)", agent)
+	origin.Door = domain.AgentDoor(agent)
 	return domain.WithCaller(domain.WithOrigin(ctx, origin), caller.At(origin))
 }
 

@@ -352,6 +352,7 @@ func TestToolsDoNothingThatOnlyPeopleMay(t *testing.T) {
 		strings.Replace(dryRun, ", validateOnly: true", "", 1),
 		`mutation ($only: Boolean!) { startSubscriberChange(input: {all: true, change: {isBarred: true}, validateOnly: $only}) { operation { digest } } }`,
 		`mutation ($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { operation { digest } } }`,
+		`mutation { startSubscriberChange(input: {dryRunOf: "1", digest: "2"}) { operation { digest } } }`,
 		`mutation { editSubscriber(input: {physicalId: "1", isActive: false}) { isInventoryOnly } }`,
 		`mutation { barSubscriber(input: {physicalId: "1"}) { isInventoryOnly } }`,
 		`mutation { deleteAlert(input: {alertId: 1}) { alert { alertId } } }`,

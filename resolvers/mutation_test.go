@@ -145,6 +145,7 @@ var unknown = map[string][][2]string{
 		{`where: {and: []}, change: {isBarred: true}`, "where"}, {`where: {not: {or: []}}, change: {isBarred: true}`, "where"},
 		{`all: true, where: {isBarred: {eq: false}}, change: {isBarred: true}`, "where"}, {`all: false, change: {isBarred: true}`, "where"},
 		{`physicalIds: ["x"], change: {isBarred: true}, expect: 2`, "expect"}, {`physicalIds: ["x"], change: {isBarred: true}, digest: "x"`, "digest"},
+		{`dryRunOf: "none", digest: "x"`, "dryRunOf"}, {`dryRunOf: "019ff000-0000-7000-8000-000000000000", digest: "x"`, "dryRunOf"},
 	},
 	"setSourceProfile": {
 		{`profile: {name: "x", format: CSV, fields: []}`, "profile.fields"}, {`profile: {name: "x", format: CSV, timeZone: "Mars", fields: [` + readFields + `]}`, "profile.timeZone"},

@@ -49,6 +49,9 @@ func (g *Graph) operationStart(ctx context.Context, in input.StartSubscriberChan
 	if digest := in.Digest.Value(); digest != nil {
 		start.Digest = *digest
 	}
+	if dryRun := in.DryRunOf.Value(); dryRun != nil {
+		start.DryRunOf = *dryRun
+	}
 	where := in.Where.Value()
 	start.ByFilter = in.All || where != nil
 	switch {
@@ -174,6 +177,14 @@ func (o operationResolver) ID(_ context.Context, of *bulk.Operation) (string, er
 
 func (o operationResolver) Silence(ctx context.Context, of *bulk.Operation) (*silence.Silence, error) {
 	return silenceOfOperation.of(ctx, of)
+}
+
+func (o operationResolver) DryRunOf(ctx context.Context, of *bulk.Operation) (*bulk.Operation, error) {
+	return dryRunOfOperation.of(ctx, of)
+}
+
+func (o operationResolver) StartedAs(ctx context.Context, of *bulk.Operation) (*bulk.Operation, error) {
+	return startedOfDryRun.of(ctx, of)
 }
 
 func (e operationEffectsResolver) Recipients(ctx context.Context, of *bulk.Effects) (*int32, error) {

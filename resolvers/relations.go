@@ -176,6 +176,10 @@ var (
 	subscriberOfResult = relate(field{"OperationResult", "subscriber", rides, ""}, subscribersByKey,
 		func(r *bulk.Result) (int64, bool) { return optional(r.SubscriberKey) })
 
+	dryRunOfOperation = relate(field{"Operation", "dryRunOf", apart, ""}, operationsByID,
+		func(o *bulk.Operation) (string, bool) { return optional(o.DryRunID) })
+	startedOfDryRun = relate(field{"Operation", "startedAs", apart, ""}, operationsByID,
+		func(o *bulk.Operation) (string, bool) { return optional(o.StartedID) })
 	operationOfResult = relate(field{"OperationResult", "operation", apart, ""}, operationsByID,
 		func(r *bulk.Result) (string, bool) { return r.OperationID, true })
 	changesOfSubscriber = relateBy(field{"Subscriber", "operationResults", apart, ""}, changesBySubscriber, subscriberKey, listingArguments[*domain.Subscriber](bulk.ResultFields))

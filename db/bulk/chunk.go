@@ -29,7 +29,7 @@ SELECT o.state, o.state = 'RUNNING' OR o.is_dry_run AND $3 = ANY(o.permissions) 
 FROM operations o
 WHERE o.company_id = $1 AND o.operation_id = $2`
 	rowsOfChunk = `
-SELECT r.position, r.physical_id, COALESCE(r.wanted::text, '') AS wanted
+SELECT r.position, r.physical_id, COALESCE(r.wanted::text, '') AS wanted, COALESCE(r.shown::text, '') AS shown
 FROM operation_rows r
 WHERE r.company_id = $1 AND r.operation_id = $2 AND r.position > $3 AND r.position <= $4
 ORDER BY r.position`
@@ -47,6 +47,8 @@ type chunkRow struct {
 	Position   int
 	PhysicalID string
 	Wanted     string
+	// Shown is what the dry run showed that was started as the operation; "" for none.
+	Shown string
 
 	before  *domain.Subscriber
 	edited  bulk.Edited
@@ -236,6 +238,7 @@ func (c *chunk) decide(ctx context.Context) error {
 			c.undo(r, record)
 		} else {
 			c.edit(r, record, readChange(r.Wanted).Over(common))
+			r.keepToShown()
 		}
 	}
 	return nil
@@ -252,6 +255,16 @@ func (c *chunk) edit(r *chunkRow, record bulk.Record, change bulk.Change) {
 		r.fault = asFault(faults[0])
 	}
 	r.decided()
+}
+
+// keepToShown fails a row of which something else would become than a dry run showed.
+func (r *chunkRow) keepToShown() {
+	if r.Shown == "" || r.outcome == bulk.Failed {
+		return
+	}
+	if err := readShown(r.Shown).Check(r.outcome, r.edited.Changes); err != nil {
+		r.fail(asFault(err))
+	}
 }
 
 func (c *chunk) undo(r *chunkRow, record bulk.Record) {

@@ -33,8 +33,8 @@ SELECT count(*) FROM (
 	// time leaves the check to the request for a while, where there is one.
 	addOperation = `
 INSERT INTO operations (company_id, operation_id, state, is_dry_run, error_policy, undo_of, change, permissions, groups, digest, total,
-  started_at, due_at, user_id, actor, access_key_id, door, address, request_id, silence_id, fired, mailed, messages, commands)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16, $17, $18, $19, $20, 0, '{}', 0, 0)`
+  started_at, due_at, user_id, actor, access_key_id, door, address, request_id, silence_id, dry_run_of, fired, mailed, messages, commands)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16, $17, $18, $19, $20, $21, 0, '{}', 0, 0)`
 	digestRows = `
 SELECT encode(sha256(convert_to($3::text || chr(10) || string_agg(r.physical_id || ' ' || COALESCE(r.wanted::text, ''), chr(10) ORDER BY r.position), 'UTF8')), 'hex')
 FROM operation_rows r
@@ -51,6 +51,7 @@ type newOperation struct {
 	isDryRun    bool
 	policy      bulk.Policy
 	undoOf      *uuid.UUID
+	dryRunOf    *uuid.UUID
 	change      bulk.Change
 	permissions []domain.Permission
 	total       int
@@ -87,6 +88,9 @@ func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Sta
 
 // begin stores an operation with its rows.
 func (s *Store) begin(ctx context.Context, caller *domain.Caller, start *bulk.Start, o *newOperation) (err error) {
+	if start.DryRunOf != "" && caller.Scope.Actor != nil && caller.Scope.Actor.IsAgent() {
+		return domain.Forbidden("a person starts a dry run, on its page")
+	}
 	if start.Lines != nil {
 		if o.permissions, err = s.upload(ctx, caller, start.Lines, o.id, o.permissions); err != nil {
 			return err
@@ -100,7 +104,7 @@ func (s *Store) begin(ctx context.Context, caller *domain.Caller, start *bulk.St
 		return err
 	}
 	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
-		if o.total, err = s.rowsOf(ctx, tx, caller.Scope, start, o.id); err != nil {
+		if o.total, err = s.rowsOf(ctx, tx, caller, start, o); err != nil {
 			return err
 		}
 		if err := errors.Join(bulk.CheckTotal(o.total, s.Rows), start.CheckExpected(o.total)); err != nil {
@@ -117,7 +121,11 @@ func (s *Store) begin(ctx context.Context, caller *domain.Caller, start *bulk.St
 				return err
 			}
 		}
-		return s.add(ctx, tx, caller.Scope, *o, domain.AuditOperationStart, domain.Became("change", start.Change.String()))
+		changes := []domain.AuditChange{domain.Became("change", o.change.String())}
+		if o.dryRunOf != nil {
+			changes = append(changes, domain.Became("dryRunOf", start.DryRunOf))
+		}
+		return s.add(ctx, tx, caller.Scope, *o, domain.AuditOperationStart, changes...)
 	})
 }
 
@@ -166,14 +174,43 @@ func (s *Store) silence(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o 
 
 // rowsOf writes the rows of an operation, unless an upload has, and returns how many they
 // are.
-func (s *Store) rowsOf(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, start *bulk.Start, id uuid.UUID) (int, error) {
+func (s *Store) rowsOf(ctx context.Context, tx *sqlx.Tx, caller *domain.Caller, start *bulk.Start, o *newOperation) (int, error) {
 	if start.Lines != nil {
-		return endUpload(ctx, tx, scope, id)
+		return endUpload(ctx, tx, caller.Scope, o.id)
 	}
-	if err := checkRoom(ctx, tx, scope); err != nil {
+	if err := checkRoom(ctx, tx, caller.Scope); err != nil {
 		return 0, err
 	}
-	return s.freeze(ctx, tx, scope, start, id)
+	if start.DryRunOf != "" {
+		return s.takeDryRun(ctx, tx, caller, start, o)
+	}
+	return s.freeze(ctx, tx, caller.Scope, start, o.id)
+}
+
+// copyDryRun makes the rows of an operation those of a dry run, with what it showed of them.
+const copyDryRun = `
+INSERT INTO operation_rows (company_id, operation_id, position, physical_id, wanted, line, shown)
+SELECT r.company_id, $2::uuid, r.position, r.physical_id, r.wanted, r.line, json_build_object('Outcome', r.outcome, 'Message', r.message, 'Changes', r.changes)
+FROM operation_rows r
+WHERE r.company_id = $1 AND r.operation_id = $3`
+
+// takeDryRun makes the operation what a dry run was, which is locked meanwhile, and tells
+// those who follow the dry run.
+func (s *Store) takeDryRun(ctx context.Context, tx *sqlx.Tx, caller *domain.Caller, start *bulk.Start, o *newOperation) (int, error) {
+	company := caller.Scope.Company
+	of, dry, err := seen(ctx, tx, caller, start.DryRunOf)
+	if err != nil {
+		return 0, domain.At("dryRunOf", err)
+	}
+	if err := of.CheckStart(start.Digest, s.Now()); err != nil {
+		return 0, err
+	}
+	start.ErrorPolicy = of.ErrorPolicy
+	o.dryRunOf, o.change, o.permissions, o.policy, o.state = &dry.id, readChange(dry.Change), dry.Permissions, of.ErrorPolicy, start.First()
+	if err := announce.Operation(ctx, tx, company, dry.id); err != nil {
+		return 0, err
+	}
+	return pg.Affected(ctx, tx, copyDryRun, company, o.id, dry.id)
 }
 
 // stored is a time as the database keeps it.
@@ -218,17 +255,13 @@ func (s *Store) add(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newO
 	if scope.Actor != nil {
 		by = *scope.Actor
 	}
-	var undoOf any
-	if o.undoOf != nil {
-		undoOf = *o.undoOf
-	}
 	wait := 0
 	if o.state == bulk.Checking && o.total <= bulk.AtOnce {
 		wait = checkSeconds
 	}
-	if _, err := pg.Affected(ctx, tx, addOperation, scope.Company, o.id, string(o.state), o.isDryRun, string(o.policy), undoOf, textOf(o.change),
+	if _, err := pg.Affected(ctx, tx, addOperation, scope.Company, o.id, string(o.state), o.isDryRun, string(o.policy), o.undoOf, textOf(o.change),
 		pq.Array(o.permissions), pg.GroupsOf(scope), o.digest, o.total, s.moment(), wait,
-		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID, o.silenceID); err != nil {
+		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID, o.silenceID, o.dryRunOf); err != nil {
 		return err
 	}
 	if err := announce.Operation(ctx, tx, scope.Company, o.id); err != nil {

@@ -79,6 +79,10 @@ const operationColumns = `o.operation_id::text AS operation_id, o.state, o.is_dr
   CASE WHEN o.state IN ('DONE', 'CANCELLED') AND o.undo_of IS NULL AND NOT o.is_dry_run AND o.changed > 0 AND NOT EXISTS (
     SELECT FROM operations u WHERE u.company_id = $1 AND u.undo_of = o.operation_id AND u.state <> 'CANCELLED')
   THEN o.ended_at + interval '168 hours' END AS undoable_until,
+  CASE WHEN o.state = 'CHECKED' AND o.changed > 0 AND (o.failed = 0 OR o.error_policy <> 'REJECT_EVERYTHING') AND NOT EXISTS (
+    SELECT FROM operations d WHERE d.company_id = $1 AND d.dry_run_of = o.operation_id)
+  THEN o.ended_at + interval '24 hours' END AS startable_until,
+  o.dry_run_of::text AS dry_run_id, (SELECT d.operation_id::text FROM operations d WHERE d.company_id = $1 AND d.dry_run_of = o.operation_id) AS started_id,
   o.fired, cardinality(o.mailed) AS recipients, o.messages, o.commands, o.silence_id`
 
 // visibleOperations is the condition that the scope shows the operation o: to users of
@@ -100,7 +104,7 @@ type operationRow struct {
 func (r *operationRow) operation() *bulk.Operation {
 	of := &r.Operation
 	of.StartedAt = of.StartedAt.UTC()
-	of.EndedAt, of.UndoableUntil = inUTC(of.EndedAt), inUTC(of.UndoableUntil)
+	of.EndedAt, of.UndoableUntil, of.StartableUntil = inUTC(of.EndedAt), inUTC(of.UndoableUntil), inUTC(of.StartableUntil)
 	if r.Fired != nil {
 		of.Effects = &bulk.Effects{Alerts: *r.Fired, Recipients: *r.Recipients, Messages: *r.Messages, Commands: *r.Commands}
 	}
@@ -225,6 +229,11 @@ func (r *resultRow) result() *bulk.Result {
 func readChanges(text string) (changes []domain.AuditChange) {
 	_ = json.Unmarshal([]byte(text), &changes) // asText wrote it
 	return changes
+}
+
+func readShown(text string) (shown bulk.Shown) {
+	_ = json.Unmarshal([]byte(text), &shown) // copyDryRun wrote it
+	return shown
 }
 
 func newResultList(scope domain.Scope, operationIDs []string) *keyset.List {

@@ -315,6 +315,28 @@ func Undo(scope domain.Scope, before Record, changes []domain.AuditChange, known
 	return e.done(&before.Subscriber), false, nil
 }
 
+// Shown is what a dry run showed of a row.
+type Shown struct {
+	Outcome Outcome
+	Message *string
+	Changes []domain.AuditChange
+}
+
+// Check rejects what would become of the row where that is not what the dry run showed.
+func (s Shown) Check(outcome Outcome, changes []domain.AuditChange) error {
+	switch {
+	case s.Outcome == Failed:
+		return domain.Invalid("", "failed in the dry run: %s", *s.Message)
+	case outcome != s.Outcome || !slices.EqualFunc(changes, s.Changes, sameChange):
+		return domain.Invalid("", "changed since the dry run: something else would become of it")
+	}
+	return nil
+}
+
+func sameChange(a, b domain.AuditChange) bool {
+	return a.Field == b.Field && same(a.Before, b.Before) && same(a.After, b.After)
+}
+
 // tariffShown refuses to compare a tariff that the scope hides, since the outcome would
 // show it.
 func (e *editing) tariffShown(before *domain.Subscriber) error {

@@ -27,6 +27,8 @@ const (
 	MaxActive = 20
 	// Undoable is for how long an operation that ended can be undone.
 	Undoable = 7 * 24 * time.Hour
+	// Startable is for how long a dry run that ended can be started.
+	Startable = 24 * time.Hour
 	// Silenced is how long the silence of an operation lasts at most.
 	Silenced = 4 * time.Hour
 )
@@ -102,6 +104,11 @@ type Operation struct {
 	EndedAt *time.Time
 	// UndoableUntil is nil for what cannot be undone, or was.
 	UndoableUntil *time.Time
+	// StartableUntil is nil for what is no dry run, would change nothing, or was started.
+	StartableUntil *time.Time
+	// DryRunID is the dry run that was started as this operation, StartedID the operation
+	// that this dry run was started as; nil for none.
+	DryRunID, StartedID *string
 	// Effects are nil for what began before they were noted.
 	Effects *Effects
 	// SilenceID is the silence that ends with it; nil for none.
@@ -147,8 +154,8 @@ func ParseResultID(id string) (operationID string, position int, ok bool) {
 	return operationID, int(n), err == nil && strconv.FormatInt(n, 10) == number
 }
 
-// Start is what an operation begins with. Filter, PhysicalIDs, Rows and Lines exclude
-// each other.
+// Start is what an operation begins with. Filter, PhysicalIDs, Rows, Lines and DryRunOf
+// exclude each other.
 type Start struct {
 	// Filter selects the subscribers, with the billing period of its field dataUsage;
 	// nil unless ByFilter, and then all that the scope shows.
@@ -161,6 +168,8 @@ type Start struct {
 	// as they come. They were checked, and those without a fault name each subscriber once.
 	// An error among them is that of the start, which stores nothing then.
 	Lines iter.Seq2[Row, error]
+	// DryRunOf is a dry run whose subscribers, Change and ErrorPolicy these are; "" for none.
+	DryRunOf string
 	// Change is made to each subscriber, unless its row has another value.
 	Change      Change
 	ErrorPolicy Policy
@@ -190,7 +199,8 @@ type Row struct {
 type Operations interface {
 	// Start freezes which subscribers change and begins. It answers when up to
 	// AtOnce subscribers were checked, where a check is due. For a company that has
-	// MaxActive operations it takes none of the Lines.
+	// MaxActive operations it takes none of the Lines. A row of a dry run that is started
+	// fails where something else would become of it than the dry run showed.
 	Start(ctx context.Context, caller *domain.Caller, start Start) (*Operation, error)
 	// Cancel ends an operation before its next chunk.
 	Cancel(ctx context.Context, caller *domain.Caller, operationID string) (*Operation, error)

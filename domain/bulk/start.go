@@ -8,19 +8,22 @@ import (
 )
 
 // OneChoice is what is wrong with a start that names no subscribers, or names them in two ways.
-const OneChoice = "exactly one of where, physicalIds, rows and all says which subscribers change"
+const OneChoice = "exactly one of where, physicalIds, rows, dryRunOf and all says which subscribers change"
 
 // Check rejects a start that names no subscribers, or one of them twice, or breaks a
 // rule of a change.
 func (s *Start) Check(now time.Time) error {
 	named := 0
-	for _, given := range []bool{s.ByFilter, s.PhysicalIDs != nil, s.Rows != nil, s.Lines != nil} {
+	for _, given := range []bool{s.ByFilter, s.PhysicalIDs != nil, s.Rows != nil, s.Lines != nil, s.DryRunOf != ""} {
 		if given {
 			named++
 		}
 	}
 	if named != 1 {
 		return domain.Invalid("where", "%s", OneChoice)
+	}
+	if s.DryRunOf != "" {
+		return s.checkDryRunOf()
 	}
 	if !s.ByFilter && s.Lines == nil && len(s.PhysicalIDs)+len(s.Rows) == 0 {
 		return domain.Invalid("rows", "an operation has at least one subscriber")
@@ -35,6 +38,36 @@ func (s *Start) Check(now time.Time) error {
 		return domain.Invalid("change", "the change has nothing that changes")
 	}
 	return s.checkRows(now)
+}
+
+// checkDryRunOf rejects a start of a dry run that says again what the dry run has, or does
+// not say what a person saw of it.
+func (s *Start) checkDryRunOf() error {
+	switch {
+	case s.Digest == "":
+		return domain.Invalid("digest", "digest must be that of the dry run")
+	case s.ValidateOnly:
+		return domain.Invalid("validateOnly", "what a dry run checked is started, and not checked by another")
+	case !s.Change.IsEmpty():
+		return domain.Invalid("change", "the change is that of the dry run")
+	}
+	return nil
+}
+
+// CheckStart rejects the start of an operation that is no dry run to be started at the time,
+// or has another digest.
+func (o *Operation) CheckStart(digest string, now time.Time) error {
+	switch {
+	case o.StartedID != nil:
+		return domain.Invalid("dryRunOf", "the dry run was started, as the operation %s", *o.StartedID)
+	case o.StartableUntil == nil:
+		return domain.Invalid("dryRunOf", "there is nothing to start: the operation is no dry run that ended, or it would change nothing")
+	case now.After(*o.StartableUntil):
+		return domain.Invalid("dryRunOf", "a dry run can be started within %d hours after it ended: make another one", int(Startable/time.Hour))
+	case o.Digest != digest:
+		return domain.Invalid("digest", "the digest is not that of the dry run: start what you saw")
+	}
+	return nil
 }
 
 // CheckTotal rejects more subscribers than an operation has, which are MaxRows but in tests.
@@ -93,7 +126,7 @@ func (s *Start) CheckExpected(total int) error {
 		return domain.Invalid("where", "no subscriber fits")
 	case s.Expect != nil && *s.Expect != total:
 		return domain.Invalid("expect", "there are %d subscribers, not %d", total, *s.Expect)
-	case s.Expect == nil && total > Expected && !s.ValidateOnly:
+	case s.Expect == nil && total > Expected && !s.ValidateOnly && s.DryRunOf == "":
 		return domain.Invalid("expect", "there are %d subscribers; for more than %d, expect must name their number", total, Expected)
 	}
 	return nil

@@ -6202,6 +6202,35 @@ func (e *executableSchema) planOperation() *plan.Object {
 					return appendODateTime2ᚖtimeᚐTime(b, obj.UndoableUntil)
 				},
 			},
+			"startableUntil": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_startableUntil(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.StartableUntil)
+				},
+			},
+			"dryRunOf": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_dryRunOf(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Operation)
+					return e.Resolvers.Operation().DryRunOf(ctx, obj)
+				},
+				Shape: plan.Pointer[bulk.Operation](false, "Operation"),
+			},
+			"startedAs": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_startedAs(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*bulk.Operation)
+					return e.Resolvers.Operation().StartedAs(ctx, obj)
+				},
+				Shape: plan.Pointer[bulk.Operation](false, "Operation"),
+			},
 			"effects": {
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 					return e.executing(ctx).fieldContext_Operation_effects(ctx, field)

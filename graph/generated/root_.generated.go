@@ -897,26 +897,29 @@ type ComplexityRoot struct {
 	}
 
 	Operation struct {
-		Changed       func(childComplexity int) int
-		Description   func(childComplexity int) int
-		Digest        func(childComplexity int) int
-		Done          func(childComplexity int) int
-		Effects       func(childComplexity int) int
-		EndedAt       func(childComplexity int) int
-		ErrorPolicy   func(childComplexity int) int
-		Failed        func(childComplexity int) int
-		ID            func(childComplexity int) int
-		IsDryRun      func(childComplexity int) int
-		OperationID   func(childComplexity int) int
-		Results       func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
-		Silence       func(childComplexity int) int
-		Skipped       func(childComplexity int) int
-		StartedAt     func(childComplexity int) int
-		StartedBy     func(childComplexity int) int
-		State         func(childComplexity int) int
-		Total         func(childComplexity int) int
-		UndoOf        func(childComplexity int) int
-		UndoableUntil func(childComplexity int) int
+		Changed        func(childComplexity int) int
+		Description    func(childComplexity int) int
+		Digest         func(childComplexity int) int
+		Done           func(childComplexity int) int
+		DryRunOf       func(childComplexity int) int
+		Effects        func(childComplexity int) int
+		EndedAt        func(childComplexity int) int
+		ErrorPolicy    func(childComplexity int) int
+		Failed         func(childComplexity int) int
+		ID             func(childComplexity int) int
+		IsDryRun       func(childComplexity int) int
+		OperationID    func(childComplexity int) int
+		Results        func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		Silence        func(childComplexity int) int
+		Skipped        func(childComplexity int) int
+		StartableUntil func(childComplexity int) int
+		StartedAs      func(childComplexity int) int
+		StartedAt      func(childComplexity int) int
+		StartedBy      func(childComplexity int) int
+		State          func(childComplexity int) int
+		Total          func(childComplexity int) int
+		UndoOf         func(childComplexity int) int
+		UndoableUntil  func(childComplexity int) int
 	}
 
 	OperationConnection struct {
@@ -5502,6 +5505,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.Done(childComplexity), true
+	case "Operation.dryRunOf":
+		if e.ComplexityRoot.Operation.DryRunOf == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.DryRunOf(childComplexity), true
 	case "Operation.effects":
 		if e.ComplexityRoot.Operation.Effects == nil {
 			break
@@ -5567,6 +5576,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.Skipped(childComplexity), true
+	case "Operation.startableUntil":
+		if e.ComplexityRoot.Operation.StartableUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.StartableUntil(childComplexity), true
+	case "Operation.startedAs":
+		if e.ComplexityRoot.Operation.StartedAs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.StartedAs(childComplexity), true
 	case "Operation.startedAt":
 		if e.ComplexityRoot.Operation.StartedAt == nil {
 			break
@@ -15154,6 +15175,12 @@ type Operation implements Node {
   endedAt: DateTime
   "Until when it can be undone; null for what has not ended, changed nothing, undoes another, or was undone."
   undoableUntil: DateTime
+  "Until when the dry run can be started, 24 hours after it ended; null for what is no dry run, has not ended, would change nothing, or was started."
+  startableUntil: DateTime
+  "The dry run that was started as this operation; null for none, and when it is no longer kept."
+  dryRunOf: Operation
+  "The operation that this dry run was started as; null for none, and where the caller does not see it."
+  startedAs: Operation
   "What it sets off beside its changes: of a dry run what a run would, of a run what it has by now, which undoing does not take back. Null for operations that began before this was noted."
   effects: OperationEffects @guard(permissions: [VIEW_MONITORING_ALERTS])
   "The silence that it was started with and that ends with it; null for none, and when it is no longer kept. Only for users of the whole company."
@@ -15309,7 +15336,7 @@ type OperationResultEdge {
   node: OperationResult!
 }
 
-"Which subscribers change, and how. Exactly one of where, physicalIds, rows and all says which."
+"Which subscribers change, and how. Exactly one of where, physicalIds, rows, dryRunOf and all says which."
 input StartSubscriberChangeInput {
   "Those that fit now, at most 200,000. Refused without a condition."
   where: SubscriberFilter
@@ -15319,13 +15346,19 @@ input StartSubscriberChangeInput {
   physicalIds: [String!]
   "These, at most 10,000, each once, with changes of their own."
   rows: [SubscriberChangeRow!]
-  "What changes, for all; optional with rows."
+  """
+  Those of this dry run, an operationId, with its change and errorPolicy; digest is needed. A dry run is started once, within 24
+  hours after it ended. A subscriber of which something else would become than the dry run showed fails. Refused for tools
+  of agents.
+  """
+  dryRunOf: String
+  "What changes, for all; optional with rows, refused with dryRunOf."
   change: SubscriberChange
-  "What becomes of the others when rows fail."
+  "What becomes of the others when rows fail. Not read with dryRunOf."
   errorPolicy: OperationErrorPolicy! = REJECT_EVERYTHING
   "Whether this is a dry run: the same checks, with a result for each, and nothing changes. Above 10,000 subscribers it goes on after the answer, CHECKING."
   validateOnly: Boolean! = false
-  "How many subscribers there must be; refused when there are others. Above 1,000 a run must say it."
+  "How many subscribers there must be; refused when there are others. Above 1,000 a run must say it, but for one with dryRunOf."
   expect: Int
   "The digest of a dry run: refused when the subscribers or their changes are others by now."
   digest: String
@@ -20698,6 +20731,12 @@ func (ec *executionContext) childFields_Operation(ctx context.Context, field gra
 		return ec.fieldContext_Operation_endedAt(ctx, field)
 	case "undoableUntil":
 		return ec.fieldContext_Operation_undoableUntil(ctx, field)
+	case "startableUntil":
+		return ec.fieldContext_Operation_startableUntil(ctx, field)
+	case "dryRunOf":
+		return ec.fieldContext_Operation_dryRunOf(ctx, field)
+	case "startedAs":
+		return ec.fieldContext_Operation_startedAs(ctx, field)
 	case "effects":
 		return ec.fieldContext_Operation_effects(ctx, field)
 	case "silence":

@@ -132,7 +132,7 @@ var leaves = map[string]kind{
 	"CreateWebhookInput.name": harmless, "CreateAlertInput.name": harmless, "EditAlertInput.name": harmless, "CreateConditionAlertInput.name": harmless, "EditConditionAlertInput.name": harmless, "EditWebhookInput.name": harmless, "url": harmless, "since": harmless,
 	"format": harmless, "eventTypes": harmless, "state": harmless,
 	"commandId": commandID, "DeleteCommandProviderInput.url": providerURL, "rotateSecret": harmless, "reason": harmless,
-	"operationId": operationID, "CancelOperationInput.operationId": activeOperation, "UndoOperationInput.operationId": doneOperation,
+	"operationId": operationID, "CancelOperationInput.operationId": activeOperation, "UndoOperationInput.operationId": doneOperation, "dryRunOf": operationID,
 	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "all": harmless, "expect": harmless, "digest": harmless, "silence": harmless,
 	"errorPolicy": harmless, "outcome": harmless,
 

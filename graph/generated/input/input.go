@@ -1100,7 +1100,7 @@ type SourceProfileInput struct {
 	DateFormats []string `json:"dateFormats"`
 }
 
-// Which subscribers change, and how. Exactly one of where, physicalIds, rows and all says which.
+// Which subscribers change, and how. Exactly one of where, physicalIds, rows, dryRunOf and all says which.
 type StartSubscriberChangeInput struct {
 	// Those that fit now, at most 200,000. Refused without a condition.
 	Where graphql.Omittable[map[string]any] `json:"where,omitempty"`
@@ -1110,13 +1110,17 @@ type StartSubscriberChangeInput struct {
 	PhysicalIds graphql.Omittable[[]string] `json:"physicalIds,omitempty"`
 	// These, at most 10,000, each once, with changes of their own.
 	Rows graphql.Omittable[[]*SubscriberChangeRow] `json:"rows,omitempty"`
-	// What changes, for all; optional with rows.
+	// Those of this dry run, an operationId, with its change and errorPolicy; digest is needed. A dry run is started once, within 24
+	// hours after it ended. A subscriber of which something else would become than the dry run showed fails. Refused for tools
+	// of agents.
+	DryRunOf graphql.Omittable[*string] `json:"dryRunOf,omitempty"`
+	// What changes, for all; optional with rows, refused with dryRunOf.
 	Change graphql.Omittable[*SubscriberChange] `json:"change,omitempty"`
-	// What becomes of the others when rows fail.
+	// What becomes of the others when rows fail. Not read with dryRunOf.
 	ErrorPolicy bulk.Policy `json:"errorPolicy"`
 	// Whether this is a dry run: the same checks, with a result for each, and nothing changes. Above 10,000 subscribers it goes on after the answer, CHECKING.
 	ValidateOnly bool `json:"validateOnly"`
-	// How many subscribers there must be; refused when there are others. Above 1,000 a run must say it.
+	// How many subscribers there must be; refused when there are others. Above 1,000 a run must say it, but for one with dryRunOf.
 	Expect graphql.Omittable[*int32] `json:"expect,omitempty"`
 	// The digest of a dry run: refused when the subscribers or their changes are others by now.
 	Digest graphql.Omittable[*string] `json:"digest,omitempty"`
