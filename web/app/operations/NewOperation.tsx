@@ -7,6 +7,7 @@ import { useMay } from '../shell/viewer';
 import { Forecast } from './Effects';
 import { useOperation } from './operation';
 import { Results } from './Results';
+import { startDryRun } from './StartDryRun';
 import { columnsOf, type Field, fields, guess, upload } from './upload';
 import { type Policy, policies, Progress, runs } from './words';
 import '../styles/lists.css';
@@ -31,7 +32,7 @@ export default function NewOperation() {
   const check = useDo(async () => {
     const { file, columns, mapped } = chosen!;
     setDryRun(null);
-    setDryRun((await upload(file, columns, mapped, { validateOnly: true, errorPolicy: policy })).operationId);
+    setDryRun((await upload(file, columns, mapped, policy)).operationId);
   });
   const change = (next: Partial<Chosen>) => {
     setDryRun(null);
@@ -68,7 +69,7 @@ export default function NewOperation() {
               {check.problem && <Failure problem={check.problem} />}
             </form>
           </Panel>
-          {dryRun !== null && chosen && <DryRun id={dryRun} chosen={chosen} policy={policy} />}
+          {dryRun !== null && chosen && <DryRun id={dryRun} />}
         </>
       )}
     </div>
@@ -92,16 +93,13 @@ function Columns({ of: { columns, mapped }, change }: { of: Chosen; change: (map
   );
 }
 
-function DryRun({ id, chosen: { file, columns, mapped }, policy }: { id: string; chosen: Chosen; policy: Policy }) {
+function DryRun({ id }: { id: string }) {
   const { of, problem, reload } = useOperation(id);
   const [silence, setSilence] = useState(false);
-  const start = useDo(async () => {
-    const { total, digest } = of!;
-    go(to('operation', {}, (await upload(file, columns, mapped, { validateOnly: false, errorPolicy: policy, expect: total, digest, silence })).operationId));
-  });
+  const start = useDo(async () => go(to('operation', {}, await startDryRun(of!, silence))));
   if (problem) return <Failure problem={problem} retry={reload} />;
   if (of === null) return null;
-  const blocked = policy === 'REJECT_EVERYTHING' && of.failed > 0;
+  const blocked = of.errorPolicy === 'REJECT_EVERYTHING' && of.failed > 0;
   return (
     <>
       <Panel id="dry-run" title="What would change">

@@ -8,6 +8,7 @@ import { SetOff } from './Effects';
 import { useOperation } from './operation';
 import { titleOf } from './Operations';
 import { Results } from './Results';
+import { StartDryRun } from './StartDryRun';
 import { policies, Progress, runs, State } from './words';
 import '../styles/lists.css';
 
@@ -36,6 +37,7 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
           <div className="heading">
             <div><h1>{titleOf(of)}</h1><p className="hint"><State of={of.state} /> {policies[of.errorPolicy]}</p></div>
             {runs(of.state) && <button type="button" disabled={cancel.busy} onClick={() => void cancel.run()}>Cancel</button>}
+            {of.startableUntil !== null && Date.parse(of.startableUntil) > Date.now() && <StartDryRun of={of} />}
             {of.undoableUntil !== null && <button type="button" disabled={undo.busy} onClick={() => void undo.run()}>Undo</button>}
           </div>
           {(cancel.problem ?? undo.problem) && <Failure problem={(cancel.problem ?? undo.problem)!} />}
@@ -45,7 +47,10 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
               <div><dt>Started</dt><dd>{momentInZone(of.startedAt, timeZone)} by {of.startedBy}</dd></div>
               {of.endedAt !== null && <div><dt>Ended</dt><dd>{momentInZone(of.endedAt, timeZone)}</dd></div>}
               {of.undoableUntil !== null && <div><dt>Can be undone</dt><dd>until {momentInZone(of.undoableUntil, timeZone)}</dd></div>}
+              {of.startableUntil !== null && <div><dt>Can be started</dt><dd>until {momentInZone(of.startableUntil, timeZone)}</dd></div>}
               <SetOff of={of} />
+              {of.startedAs && <div><dt>Started as</dt><dd><a href={to('operation', {}, of.startedAs.operationId)}>this operation</a></dd></div>}
+              {of.dryRunOf && <div><dt>Does what was seen in</dt><dd><a href={to('operation', {}, of.dryRunOf.operationId)}>this dry run</a></dd></div>}
               {of.undoOf !== null && <div><dt>Takes back</dt><dd><a href={to('operation', {}, of.undoOf)}>this operation</a></dd></div>}
             </dl>
           </Panel>

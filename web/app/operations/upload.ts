@@ -34,22 +34,14 @@ export function guess(columns: string[]): (Field | '')[] {
   });
 }
 
-interface Options {
-  validateOnly: boolean;
-  errorPolicy: Policy;
-  expect?: number;
-  digest?: string;
-  silence?: boolean;
-}
-
 interface Started {
   operationId: string;
 }
 
-/** Sends a file, which starts an operation. */
-export async function upload(file: File, columns: string[], mapped: (Field | '')[], { validateOnly, errorPolicy, expect, digest, silence }: Options): Promise<Started> {
+/** Sends a file, which starts a dry run. */
+export async function upload(file: File, columns: string[], mapped: (Field | '')[], errorPolicy: Policy): Promise<Started> {
   const used = sessionId();
-  const query = new URLSearchParams({ validateOnly: String(validateOnly), errorPolicy, ...(expect !== undefined && { expect: String(expect) }), ...(digest && { digest }), ...(silence && { silence: 'true' }) });
+  const query = new URLSearchParams({ validateOnly: 'true', errorPolicy });
   columns.forEach((column, i) => column && query.append('map', `${column}=${mapped[i]}`));
   let response: Response;
   try {

@@ -5,6 +5,7 @@ import { mutate, useDo } from '../graph/use';
 import { Forecast } from '../operations/Effects';
 import { useOperation } from '../operations/operation';
 import { Results } from '../operations/Results';
+import { startDryRun } from '../operations/StartDryRun';
 import { type Policy, policies, Progress, runs } from '../operations/words';
 import { nouns } from '../picker/choices';
 import { Pick, Suggested } from '../picker/Picker';
@@ -14,9 +15,9 @@ import { go, to } from '../shell/route';
 import { useViewer } from '../shell/viewer';
 import type { Filter } from './filters';
 
-const start = graphql('mutation StartChange($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { isInventoryOnly operation { operationId } } }');
+const tried = graphql('mutation TryChange($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { isInventoryOnly operation { operationId } } }');
 
-type Input = VariablesOf<typeof start>['input'];
+type Input = VariablesOf<typeof tried>['input'];
 type Change = NonNullable<Input['change']>;
 
 interface Kind {
@@ -56,13 +57,13 @@ export default function BulkChange({ title, ids, matching = false, filter, close
   const [key, setKey] = useState(possible[0]?.[0] ?? '');
   const [value, setValue] = useState('');
   const [policy, setPolicy] = useState<Policy>('REJECT_FAILED_ROWS');
-  const [dryRun, setDryRun] = useState<{ id: string; input: Input; only: boolean } | null>(null);
+  const [dryRun, setDryRun] = useState<{ id: string; only: boolean } | null>(null);
   const kind = kinds[key];
   const check = useDo(async () => {
     const which = matching ? (filter ? { where: filter } : { all: true }) : { physicalIds: [...ids] };
-    const input = { ...which, change: kind!.change(value.trim()), errorPolicy: policy } as Input;
-    const { startSubscriberChange } = await mutate(start, { input: { ...input, validateOnly: true } });
-    if (startSubscriberChange) setDryRun({ id: startSubscriberChange.operation.operationId, input, only: Boolean(kind!.carrier) && startSubscriberChange.isInventoryOnly });
+    const input = { ...which, change: kind!.change(value.trim()), errorPolicy: policy, validateOnly: true } as Input;
+    const { startSubscriberChange } = await mutate(tried, { input });
+    if (startSubscriberChange) setDryRun({ id: startSubscriberChange.operation.operationId, only: Boolean(kind!.carrier) && startSubscriberChange.isInventoryOnly });
   });
   const anew = (change: () => void) => {
     setDryRun(null);
@@ -108,17 +109,13 @@ export default function BulkChange({ title, ids, matching = false, filter, close
   );
 }
 
-function DryRun({ of: { id, input, only }, close }: { of: { id: string; input: Input; only: boolean }; close: () => void }) {
+function DryRun({ of: { id, only }, close }: { of: { id: string; only: boolean }; close: () => void }) {
   const { of, problem, reload } = useOperation(id);
   const [silence, setSilence] = useState(false);
-  const run = useDo(async () => {
-    const { total, digest } = of!;
-    const { startSubscriberChange } = await mutate(start, { input: { ...input, expect: total, digest, silence } });
-    if (startSubscriberChange) go(to('operation', {}, startSubscriberChange.operation.operationId));
-  });
+  const run = useDo(async () => go(to('operation', {}, await startDryRun(of!, silence))));
   if (problem) return <Failure problem={problem} retry={reload} />;
   if (of === null) return null;
-  const blocked = input.errorPolicy === 'REJECT_EVERYTHING' && of.failed > 0;
+  const blocked = of.errorPolicy === 'REJECT_EVERYTHING' && of.failed > 0;
   return (
     <div className="stacked">
       <Progress of={of} />
