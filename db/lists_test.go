@@ -17,6 +17,7 @@ import (
 	"simgraph/db/delivery"
 	"simgraph/db/document"
 	"simgraph/db/feed"
+	"simgraph/db/fieldusage"
 	"simgraph/db/fleettest"
 	reports "simgraph/db/report"
 	"simgraph/db/silence"
@@ -131,7 +132,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	alerts, log, deliveries := alert.NewAlerts(pool), alert.NewLog(pool), delivery.New(pool)
 	recorded := usage.New(pool, nil, usage.Options{})
 	questions, dashboards := db.NewQuestions(pool, time.Now), dashboard.New(pool, dashboard.Options{Now: time.Now})
-	documents := document.New(pool, document.Options{})
+	documents, uses := document.New(pool, document.Options{}), fieldusage.New(pool, fieldusage.Options{})
 	kept := reports.New(pool, rules.Finder{Questions: questions, Dashboards: dashboards}, time.Now)
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
@@ -140,6 +141,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 		"Alert":   append(listers(t, alerts.List, alerts.Count), listersOf(t, key, alerts.OfGroups, alerts.CountOfGroups)...), "AlertLogEntry": listers(t, log.List, log.Count),
 		"Dashboard": listers(t, dashboards.List, dashboards.Count),
 		"Delivery":  listers(t, deliveries.List, deliveries.Count), "WebhookDelivery": listers(t, hooks.Deliveries, hooks.CountDeliveries),
+		"FieldUsage":  listers(t, uses.List, uses.Count),
 		"FeedElement": listers(t, state.Elements, state.CountElements), "FeedReject": listers(t, state.Rejects, state.CountRejects),
 		"Group":       append(listers(t, groups.List, groups.Count), listersOf(t, key, groups.OfUsers, groups.CountOfUsers)...),
 		"UsageSource": listers(t, recorded.ListSources, recorded.CountSources), "Operation": listers(t, operations.List, operations.Count),

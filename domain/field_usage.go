@@ -1,12 +1,15 @@
 package domain
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"simgraph/domain/query"
 )
 
 // UsedFields are the coordinates of the schema that the text of an operation uses.
@@ -77,4 +80,46 @@ type FieldUse struct {
 	Uses int64
 	// FirstDay and LastDay are the beginnings of days (UTC).
 	FirstDay, LastDay time.Time
+}
+
+// FieldUsage is how often operations of a client used a coordinate of the schema in a day.
+type FieldUsage struct {
+	// Day is its beginning (UTC).
+	Day                time.Time
+	Coordinate, Client string
+	Uses               int64
+}
+
+// ID identifies the count in its company.
+func (u *FieldUsage) ID() string {
+	return strings.Join([]string{u.Day.Format(time.DateOnly), u.Coordinate, u.Client}, between)
+}
+
+// FieldUsageTotal sums counts of a coordinate up.
+type FieldUsageTotal struct {
+	Coordinate string
+	Uses       int64
+	// Clients is how many have used it.
+	Clients           int
+	FirstDay, LastDay time.Time
+}
+
+// FieldUsageFields are what counts can be filtered and ordered by.
+var FieldUsageFields = query.NewFields(
+	query.Field{Name: "day", Type: query.Time},
+	query.Field{Name: "coordinate", Type: query.Text},
+	query.Field{Name: "client", Type: query.Text},
+	query.Field{Name: "uses", Type: query.Integer},
+)
+
+// FieldUsages lists what clients use of the schema. Restricted scopes are Forbidden.
+type FieldUsages interface {
+	// List lists counts, the latest day first unless the listing has another order.
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[*FieldUsage], error)
+	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
+	// FindMany returns counts by FieldUsage.ID; one that is not there is missing.
+	FindMany(ctx context.Context, scope Scope, ids []string) (map[string]*FieldUsage, error)
+	// Totals sums the counts up that fit, nil for all, by coordinate: the most used first, at
+	// most so many.
+	Totals(ctx context.Context, scope Scope, filter query.Expr, most int) ([]*FieldUsageTotal, error)
 }

@@ -59,6 +59,35 @@ func (d documentResolver) Problem(_ context.Context, of *document.Document) (*st
 	return new(problem.Error()), nil
 }
 
+const fieldCounts = "counts of field usage"
+
+func (q queryResolver) FieldUsage(ctx context.Context, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) (*model.FieldUsageConnection, error) {
+	listing, err := listingOf(domain.FieldUsageFields, first, after, last, before, filter, orderBy)
+	if err != nil {
+		return nil, err
+	}
+	return listed(ctx, listing, wholeCompany(fieldCounts), q.Ports.FieldUsage.List, q.Ports.FieldUsage.Count)
+}
+
+func (q queryResolver) FieldUsageTotals(ctx context.Context, first int32, filter map[string]any) ([]*domain.FieldUsageTotal, error) {
+	scope, err := wholeCompany(fieldCounts)(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFirst(first); err != nil {
+		return nil, err
+	}
+	counts, err := filterOf(filter, domain.FieldUsageFields)
+	if err != nil {
+		return nil, err
+	}
+	return q.Ports.FieldUsage.Totals(ctx, scope, counts, int(first))
+}
+
+func (f fieldUsageResolver) ID(_ context.Context, of *domain.FieldUsage) (string, error) {
+	return globalID("FieldUsage", of.ID()), nil
+}
+
 // wholeCompany returns the caller's scope, or Forbidden when it is restricted
 // to groups: what belongs to the company as a whole is not for it.
 func wholeCompany(what string) func(context.Context) (domain.Scope, error) {

@@ -45,6 +45,7 @@ type Ports struct {
 	Recipients   domain.Recipients
 	Webhooks     webhook.Webhooks
 	Documents    document.Documents
+	FieldUsage   domain.FieldUsages
 	Questions    domain.Questions
 	Dashboards   dashboard.Dashboards
 	Reports      report.Reports
@@ -133,6 +134,7 @@ type (
 
 	accessKeyResolver  struct{ *Graph }
 	documentResolver   struct{ *Graph }
+	fieldUsageResolver struct{ *Graph }
 	auditEntryResolver struct{ *Graph }
 	operatorResolver   struct{ *Graph }
 	tariffResolver     struct{ *Graph }
@@ -190,6 +192,9 @@ func (g *Graph) AccessKey() generated.AccessKeyResolver { return accessKeyResolv
 
 // TrustedDocument answers the fields of a trusted document.
 func (g *Graph) TrustedDocument() generated.TrustedDocumentResolver { return documentResolver{g} }
+
+// FieldUsage answers the fields of a count of field usage.
+func (g *Graph) FieldUsage() generated.FieldUsageResolver { return fieldUsageResolver{g} }
 
 // AuditEntry answers the fields of an entry of the audit log.
 func (g *Graph) AuditEntry() generated.AuditEntryResolver { return auditEntryResolver{g} }

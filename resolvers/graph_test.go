@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lib/pq"
+
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -181,7 +183,7 @@ func TestAUserOfAGroupSeesOnlyItsSubscribers(t *testing.T) {
 	if a := s.mustAsk(t, `query ($id: ID!) {node(id: $id) {id}}`, "id", outside["id"]); a.at("node") != nil {
 		t.Errorf("shows the node %v", a.at("node"))
 	}
-	for _, query := range []string{`{users {nodes {email}}}`, `{accessKeys {nodes {userEmail}}}`, `{trustedDocuments {nodes {name}}}`} {
+	for _, query := range []string{`{users {nodes {email}}}`, `{accessKeys {nodes {userEmail}}}`, `{trustedDocuments {nodes {name}}}`, `{fieldUsage {nodes {client}}}`, `{fieldUsageTotals {uses}}`} {
 		if a := s.ask(t, query); a.code() != "FORBIDDEN" {
 			t.Errorf("%s: %v", query, a.Errors)
 		}
@@ -227,6 +229,53 @@ func TestTrustedDocumentsOfTheCompanyAreListed(t *testing.T) {
 	groups.Scope.Groups = []int64{101}
 	s.caller = &groups
 	if a := s.mustAsk(t, `query ($id: ID!) {node(id: $id) {id}}`, "id", old.at("trustedDocument", "id")); a.at("node") != nil {
+		t.Errorf("a user of groups sees %v", a.Data)
+	}
+}
+
+// noteFields counts uses of a set of coordinates by a client in a day.
+func (s *stack) noteFields(day, client string, uses int, coordinates ...string) {
+	set := domain.SetID(coordinates)
+	s.pool.MustExec(`INSERT INTO field_sets VALUES ($1, $2, $3, $4::date) ON CONFLICT DO NOTHING`, s.caller.Scope.Company, set, pq.StringArray(coordinates), day)
+	s.pool.MustExec(`INSERT INTO field_uses VALUES ($1, $2::date, $3, '1', 'Read', $4, $5)`, s.caller.Scope.Company, day, client, set, uses)
+}
+
+func TestFieldUsageIsListedAndAddedUp(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.noteFields("2026-11-17", "app", 3, "Company.name", "Query.company")
+	s.noteFields("2026-11-18", "app", 5, "Company.name", "Query.company")
+	s.noteFields("2026-11-18", "van app", 1, "Query.company")
+	s.noteFields("2026-11-18", "app", 2, "Query.company")
+	list := s.mustAsk(t, `{fieldUsage(filter: {day: {ge: "2026-11-18T00:00:00Z"}}, orderBy: [{field: USES, direction: DESC}]) {totalCount nodes {id day coordinate client uses}}}`)
+	want := `[Query.company app 7 Company.name app 5 Query.company van app 1]`
+	var got []any
+	nodes := list.at("fieldUsage", "nodes").([]any)
+	for _, node := range nodes {
+		of := node.(map[string]any)
+		got = append(got, of["coordinate"], of["client"], of["uses"])
+	}
+	if fmt.Sprint(got) != want || list.at("fieldUsage", "totalCount") != 3.0 || nodes[0].(map[string]any)["day"] != "2026-11-18T00:00:00Z" {
+		t.Errorf("got %v of %v, want %s", got, list.at("fieldUsage"), want)
+	}
+	id := nodes[2].(map[string]any)["id"]
+	if a := s.mustAsk(t, `query ($id: ID!) {node(id: $id) {id ... on FieldUsage {client uses}}}`, "id", id); a.at("node", "client") != "van app" || a.at("node", "id") != id {
+		t.Errorf("%v is %v", id, a.Data)
+	}
+	totals := s.mustAsk(t, `{fieldUsageTotals(first: 1) {coordinate uses clients firstDay lastDay} app: fieldUsageTotals(filter: {client: {eq: "app"}, coordinate: {eq: "Company.name"}}) {coordinate uses}}`)
+	if text := fmt.Sprint(totals.at("fieldUsageTotals"), totals.at("app")); text !=
+		`[map[clients:2 coordinate:Query.company firstDay:2026-11-17T00:00:00Z lastDay:2026-11-18T00:00:00Z uses:11]] [map[coordinate:Company.name uses:8]]` {
+		t.Error(text)
+	}
+	for _, first := range []int{0, 101} {
+		if a := s.ask(t, fmt.Sprintf(`{fieldUsageTotals(first: %d) {uses}}`, first)); a.code() != "INVALID_PARAMETER" {
+			t.Errorf("%d: %v", first, a.Errors)
+		}
+	}
+	groups := *s.caller
+	groups.Scope.Groups = []int64{101}
+	s.caller = &groups
+	if a := s.mustAsk(t, `query ($id: ID!) {node(id: $id) {id}}`, "id", id); a.at("node") != nil {
 		t.Errorf("a user of groups sees %v", a.Data)
 	}
 }

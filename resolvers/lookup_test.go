@@ -16,6 +16,7 @@ var notLookedUp = map[string]string{
 	"MailDelivery": "what was sent is read as a whole", "AlertDelivery": "what was sent is read as a whole", "WebhookDelivery": "what was sent is read as a whole",
 	"OperationResult": "a part of an operation", "Session": "a part of a subscriber, and has no natural key of one part",
 	"FeedElement": "a part of the company", "FeedReject": "a part of the company", "UsageSource": "a part of the company", "WaitingUsage": "a part of the company",
+	"FieldUsage":   "a count, which is read in a list",
 	"SourceReject": "a part of a source, and has no natural key",
 }
 

@@ -77,6 +77,7 @@ var nodeTypes = map[string]nodeType{
 	"AuditEntry":        {people, (*Graph).auditNodes},
 	"AccessKey":         {keys, (*Graph).accessKeyNodes},
 	"TrustedDocument":   {keys, (*Graph).documentNodes},
+	"FieldUsage":        {keys, (*Graph).fieldUsageNodes},
 	"Company":           {nothing, (*Graph).companyNodes},
 	"Viewer":            {nothing, (*Graph).viewerNodes},
 }
@@ -239,6 +240,11 @@ func (g *Graph) accessKeyNodes(ctx context.Context, _ domain.Scope, ids []string
 func (g *Graph) documentNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	found, err := g.Documents.FindMany(ctx, scope, ids)
 	return asNodes(found, sameID), err
+}
+
+func (g *Graph) fieldUsageNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+	found, err := g.Ports.FieldUsage.FindMany(ctx, scope, ids)
+	return shownNodes(found, itself), err
 }
 
 func (g *Graph) auditNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {

@@ -54,7 +54,7 @@ var bounded = map[string]string{
 	"Query.sourceProfiles":       "at most 200 to a company, and the ready ones", "Query.sourceProfileVersions": "the last 100 are kept",
 	"AlertPreview.firings ConditionPreview.firings": "the first 100", "ConditionPreview.days": "as many as the argument has, at most 90",
 	"Silence.occurrences": "of at most 92 days", "Usage.series UsageSeries.points": "at most 2,400 steps",
-	"Usage.breakdown Usage.topSubscribers Recipient.mails Subscriber.tags": "pages by an argument, at most 100",
+	"Usage.breakdown Usage.topSubscribers Recipient.mails Subscriber.tags Query.fieldUsageTotals": "pages by an argument, at most 100",
 	"Usage.seriesBy": "as many as the argument has, at most 100, and the others",
 	"Subscriber.profiles RelatedItems.profiles":                                       "the first 100 of a card, which has room for a few",
 	"AlertLogEntry.deliveries VolumeLogEntry.deliveries ConditionLogEntry.deliveries": "one for each recipient and webhook, at most 120",
@@ -148,6 +148,7 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 	for n := range 3 {
 		s.mustAsk(t, fmt.Sprintf(`mutation {createUpstream(input: {name: "old %[1]d", baseUrl: "https://old%[1]d.example", key: "a:b"}) {upstream {id}}}`, n))
 	}
+	s.noteFields("2026-11-18", "app", 3, "Query.subscribers", "Query.company", "Company.name")
 	s.pool.MustExec(`INSERT INTO source_rejects SELECT company_id, source_id, gen_random_uuid(), 'no such key', '', '{}', true, 1, now(), now() FROM sources`)
 	s.pool.MustExec(`
 INSERT INTO condition_log (company_id, alert_id, kind, state, rule_type, target, revision, source, since, bound, value, trait, before, after, is_open, notification_id, date_created)

@@ -26,6 +26,7 @@ import (
 	"simgraph/db/delivery"
 	"simgraph/db/document"
 	"simgraph/db/feed"
+	"simgraph/db/fieldusage"
 	"simgraph/db/inventory"
 	"simgraph/db/pg"
 	reports "simgraph/db/report"
@@ -91,6 +92,7 @@ func newStack(t testing.TB) *stack {
 			Check:     func(text string) (trusted.Checked, error) { return s.engine.Inspect(text) },
 			CheckTool: func(*trusted.Document) error { return nil }, MostTools: 1, Now: clock,
 		}),
+		FieldUsage: fieldusage.New(pool, fieldusage.Options{Now: clock}),
 		Webhooks:   endpoints,
 		Commands:   carrier.New(pool, endpoints, clock),
 		Operations: bulk.New(pool, bulk.Options{Now: clock}),

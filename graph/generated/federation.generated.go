@@ -267,6 +267,13 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._Group(ctx, sel, obj)
+	case domain.FieldUsage:
+		return ec._FieldUsage(ctx, sel, &obj)
+	case *domain.FieldUsage:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._FieldUsage(ctx, sel, obj)
 	case domain.FeedReject:
 		return ec._FeedReject(ctx, sel, &obj)
 	case *domain.FeedReject:

@@ -154,6 +154,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"trustedDocuments":               plan.Pointer[model.Connection[*document.Document]](false, "TrustedDocumentConnection"),
 				"_service":                       plan.Value[model.Service](true, "_Service"),
 				"_entities":                      plan.List[model.Node](true, plan.Abstract(false, objectsOf_Entity, objectOf_Entity)),
+				"fieldUsage":                     plan.Pointer[model.Connection[*domain.FieldUsage]](false, "FieldUsageConnection"),
+				"fieldUsageTotals":               plan.List[*domain.FieldUsageTotal](false, plan.Pointer[domain.FieldUsageTotal](true, "FieldUsageTotal")),
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
 				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 				"groupList":                      plan.Pointer[model.List[*domain.Group]](false, "GroupList"),
@@ -297,6 +299,10 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"FeedReject":                          e.planFeedReject(),
 			"FeedRejectConnection":                e.planFeedRejectConnection(),
 			"FeedRejectEdge":                      e.planFeedRejectEdge(),
+			"FieldUsage":                          e.planFieldUsage(),
+			"FieldUsageConnection":                e.planFieldUsageConnection(),
+			"FieldUsageEdge":                      e.planFieldUsageEdge(),
+			"FieldUsageTotal":                     e.planFieldUsageTotal(),
 			"Fleet":                               e.planFleet(),
 			"Group":                               e.planGroup(),
 			"GroupConnection":                     e.planGroupConnection(),
@@ -5459,6 +5465,211 @@ func (e *executableSchema) planFeedRejectEdge() *plan.Object {
 					return obj.Node, nil
 				},
 				Shape: plan.Pointer[domain.FeedReject](true, "FeedReject"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFieldUsage() *plan.Object {
+	return &plan.Object{
+		Satisfies: fieldUsageImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsage_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*domain.FieldUsage)
+					v, err := e.Resolvers.FieldUsage().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"day": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsage_day(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FieldUsage)
+					return appendNDateTime2timeᚐTime(b, obj.Day)
+				},
+			},
+			"coordinate": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsage_coordinate(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FieldUsage)
+					return appendNString2string(b, obj.Coordinate)
+				},
+			},
+			"client": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsage_client(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FieldUsage)
+					return appendNString2string(b, obj.Client)
+				},
+			},
+			"uses": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsage_uses(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FieldUsage)
+					return appendNBigInt2int64(b, obj.Uses)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFieldUsageConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: fieldUsageConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.FieldUsage])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*domain.FieldUsage]](true, plan.Value[model.Edge[*domain.FieldUsage]](true, "FieldUsageEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.FieldUsage])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*domain.FieldUsage](true, plan.Pointer[domain.FieldUsage](true, "FieldUsage")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*domain.FieldUsage])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*domain.FieldUsage])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFieldUsageEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: fieldUsageEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*domain.FieldUsage])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*domain.FieldUsage])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[domain.FieldUsage](true, "FieldUsage"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planFieldUsageTotal() *plan.Object {
+	return &plan.Object{
+		Satisfies: fieldUsageTotalImplementors,
+		Fields: map[string]*plan.Field{
+			"coordinate": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageTotal_coordinate(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FieldUsageTotal)
+					return appendNString2string(b, obj.Coordinate)
+				},
+			},
+			"uses": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageTotal_uses(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FieldUsageTotal)
+					return appendNBigInt2int64(b, obj.Uses)
+				},
+			},
+			"clients": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageTotal_clients(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FieldUsageTotal)
+					return appendNInt2int(b, obj.Clients)
+				},
+			},
+			"firstDay": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageTotal_firstDay(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FieldUsageTotal)
+					return appendNDateTime2timeᚐTime(b, obj.FirstDay)
+				},
+			},
+			"lastDay": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_FieldUsageTotal_lastDay(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.FieldUsageTotal)
+					return appendNDateTime2timeᚐTime(b, obj.LastDay)
+				},
 			},
 		},
 	}
@@ -14639,7 +14850,7 @@ func objectOfDelivery(v domain.Delivery) (string, any) {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FieldUsage", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -14839,6 +15050,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Group", obj
+	case domain.FieldUsage:
+		return "FieldUsage", &obj
+	case *domain.FieldUsage:
+		if obj == nil {
+			return "", nil
+		}
+		return "FieldUsage", obj
 	case domain.FeedReject:
 		return "FeedReject", &obj
 	case *domain.FeedReject:
@@ -14895,7 +15113,7 @@ func objectOfNode(v model.Node) (string, any) {
 	}
 }
 
-var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FieldUsage", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOf_Entity(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -15095,6 +15313,13 @@ func objectOf_Entity(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Group", obj
+	case domain.FieldUsage:
+		return "FieldUsage", &obj
+	case *domain.FieldUsage:
+		if obj == nil {
+			return "", nil
+		}
+		return "FieldUsage", obj
 	case domain.FeedReject:
 		return "FeedReject", &obj
 	case *domain.FeedReject:

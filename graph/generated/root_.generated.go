@@ -39,6 +39,7 @@ type ResolverRoot interface {
 	DashboardTile() DashboardTileResolver
 	FeedElement() FeedElementResolver
 	FeedReject() FeedRejectResolver
+	FieldUsage() FieldUsageResolver
 	Group() GroupResolver
 	MailDelivery() MailDeliveryResolver
 	Mutation() MutationResolver
@@ -743,6 +744,34 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	FieldUsage struct {
+		Client     func(childComplexity int) int
+		Coordinate func(childComplexity int) int
+		Day        func(childComplexity int) int
+		ID         func(childComplexity int) int
+		Uses       func(childComplexity int) int
+	}
+
+	FieldUsageConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	FieldUsageEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	FieldUsageTotal struct {
+		Clients    func(childComplexity int) int
+		Coordinate func(childComplexity int) int
+		FirstDay   func(childComplexity int) int
+		LastDay    func(childComplexity int) int
+		Uses       func(childComplexity int) int
+	}
+
 	Fleet struct {
 		Active       func(childComplexity int) int
 		Barred       func(childComplexity int) int
@@ -1042,6 +1071,8 @@ type ComplexityRoot struct {
 		Entities                       func(childComplexity int, representations []map[string]any) int
 		ExplainAlert                   func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
 		ExplainConditionAlert          func(childComplexity int, alertID int32, physicalID *string, groupID *int32) int
+		FieldUsage                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
+		FieldUsageTotals               func(childComplexity int, first int32, filter map[string]any) int
 		Group                          func(childComplexity int, by input.GroupKey) int
 		GroupList                      func(childComplexity int, limit *int32, offset *int32) int
 		Groups                         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
@@ -4308,6 +4339,106 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FeedRejectEdge.Node(childComplexity), true
 
+	case "FieldUsage.client":
+		if e.ComplexityRoot.FieldUsage.Client == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsage.Client(childComplexity), true
+	case "FieldUsage.coordinate":
+		if e.ComplexityRoot.FieldUsage.Coordinate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsage.Coordinate(childComplexity), true
+	case "FieldUsage.day":
+		if e.ComplexityRoot.FieldUsage.Day == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsage.Day(childComplexity), true
+	case "FieldUsage.id":
+		if e.ComplexityRoot.FieldUsage.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsage.ID(childComplexity), true
+	case "FieldUsage.uses":
+		if e.ComplexityRoot.FieldUsage.Uses == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsage.Uses(childComplexity), true
+
+	case "FieldUsageConnection.edges":
+		if e.ComplexityRoot.FieldUsageConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageConnection.Edges(childComplexity), true
+	case "FieldUsageConnection.nodes":
+		if e.ComplexityRoot.FieldUsageConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageConnection.Nodes(childComplexity), true
+	case "FieldUsageConnection.pageInfo":
+		if e.ComplexityRoot.FieldUsageConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageConnection.PageInfo(childComplexity), true
+	case "FieldUsageConnection.totalCount":
+		if e.ComplexityRoot.FieldUsageConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageConnection.TotalCount(childComplexity), true
+
+	case "FieldUsageEdge.cursor":
+		if e.ComplexityRoot.FieldUsageEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageEdge.Cursor(childComplexity), true
+	case "FieldUsageEdge.node":
+		if e.ComplexityRoot.FieldUsageEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageEdge.Node(childComplexity), true
+
+	case "FieldUsageTotal.clients":
+		if e.ComplexityRoot.FieldUsageTotal.Clients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageTotal.Clients(childComplexity), true
+	case "FieldUsageTotal.coordinate":
+		if e.ComplexityRoot.FieldUsageTotal.Coordinate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageTotal.Coordinate(childComplexity), true
+	case "FieldUsageTotal.firstDay":
+		if e.ComplexityRoot.FieldUsageTotal.FirstDay == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageTotal.FirstDay(childComplexity), true
+	case "FieldUsageTotal.lastDay":
+		if e.ComplexityRoot.FieldUsageTotal.LastDay == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageTotal.LastDay(childComplexity), true
+	case "FieldUsageTotal.uses":
+		if e.ComplexityRoot.FieldUsageTotal.Uses == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FieldUsageTotal.Uses(childComplexity), true
+
 	case "Fleet.active":
 		if e.ComplexityRoot.Fleet.Active == nil {
 			break
@@ -6184,6 +6315,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.ExplainConditionAlert(childComplexity, args["alertId"].(int32), args["physicalId"].(*string), args["groupId"].(*int32)), true
+	case "Query.fieldUsage":
+		if e.ComplexityRoot.Query.FieldUsage == nil {
+			break
+		}
+
+		args, err := ec.field_Query_fieldUsage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.FieldUsage(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
+	case "Query.fieldUsageTotals":
+		if e.ComplexityRoot.Query.FieldUsageTotals == nil {
+			break
+		}
+
+		args, err := ec.field_Query_fieldUsageTotals_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.FieldUsageTotals(childComplexity, args["first"].(int32), args["filter"].(map[string]any)), true
 	case "Query.group":
 		if e.ComplexityRoot.Query.Group == nil {
 			break
@@ -10651,6 +10804,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputFeedElementOrder,
 		ec.unmarshalInputFeedRejectFilter,
 		ec.unmarshalInputFeedRejectOrder,
+		ec.unmarshalInputFieldUsageFilter,
+		ec.unmarshalInputFieldUsageOrder,
 		ec.unmarshalInputGroupFilter,
 		ec.unmarshalInputGroupKey,
 		ec.unmarshalInputGroupOrder,
@@ -13160,7 +13315,7 @@ input TrustedDocumentKey @oneOf {
 scalar _Any
 
 "An object that a gateway can name by a key: every Node."
-union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | Dashboard | FeedElement | FeedReject | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Report | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | TrustedDocument | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
+union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | Dashboard | FeedElement | FeedReject | FieldUsage | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Report | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | TrustedDocument | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
 
 "The graph as a subgraph of Apollo Federation 2."
 type _Service {
@@ -13372,6 +13527,82 @@ type WaitingUsageEdge {
   cursor: String!
   "The item."
   node: WaitingUsage!
+}
+`, BuiltIn: false},
+	{Name: "../schema/fieldusage.graphqls", Input: `extend type Query {
+  """
+  What clients use of this schema, by day, coordinate and client: the latest day first. Counts are stored every few seconds, and kept for 90 days unless
+  the operator has set another retention. A filter by day reads less. Not for users of groups.
+  """
+  fieldUsage(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: FieldUsageFilter
+    "In this order, the latest day first when missing; the id breaks ties."
+    orderBy: [FieldUsageOrder!]
+  ): FieldUsageConnection @guard(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull @price(units: 200)
+  "The most used coordinates of this schema, with the sums of their counts. Not for users of groups."
+  fieldUsageTotals(
+    "How many, 1 to 100."
+    first: Int! = 25
+    "Of counts that fit; of all when missing."
+    filter: FieldUsageFilter
+  ): [FieldUsageTotal!] @guard(permissions: [MANAGE_ACCESS_KEYS]) @semanticNonNull @price(units: 200)
+}
+
+"How often operations of a client used a coordinate of the schema in a day. Its versions and operations are added up."
+type FieldUsage implements Node {
+  "The global id."
+  id: ID!
+  "The beginning of the day (UTC)."
+  day: DateTime!
+  "A field, argument, input field, enum value or type, such as Query.subscribers(filter:)."
+  coordinate: String!
+  "What the client calls itself, else its access key."
+  client: String!
+  "How many operations ran that use it."
+  uses: BigInt!
+}
+
+"Counts of a coordinate, added up."
+type FieldUsageTotal {
+  "A field, argument, input field, enum value or type."
+  coordinate: String!
+  "How many operations ran that use it."
+  uses: BigInt!
+  "How many clients used it."
+  clients: Int!
+  "The first day (UTC) on which it was used."
+  firstDay: DateTime!
+  "The last day (UTC) on which it was used."
+  lastDay: DateTime!
+}
+
+"A page of counts of field usage."
+type FieldUsageConnection {
+  "The counts with their cursors."
+  edges: [FieldUsageEdge!]!
+  "The counts alone."
+  nodes: [FieldUsage!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 200)
+}
+
+"A count of field usage of a page."
+type FieldUsageEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The count."
+  node: FieldUsage!
 }
 `, BuiltIn: false},
 	{Name: "../schema/group.graphqls", Input: `extend type Query {
@@ -13962,6 +14193,44 @@ enum FeedRejectOrderField {
   FIRST_AT
   "When the last one came."
   LAST_AT
+}
+
+"Which counts of field usage are wanted. All conditions must hold; none wants everything."
+input FieldUsageFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [FieldUsageFilter!]
+  "Any of these; never true for an empty list."
+  or: [FieldUsageFilter!]
+  "Not this."
+  not: FieldUsageFilter
+  "The beginning of the day (UTC)."
+  day: DateTimeFilter
+  "A field, argument, input field, enum value or type, such as Query.subscribers(filter:)."
+  coordinate: StringFilter
+  "What the client calls itself, else its access key."
+  client: StringFilter
+  "How many operations ran that use it."
+  uses: IntFilter
+}
+
+"One step of an order of counts of field usage."
+input FieldUsageOrder {
+  "By this field."
+  field: FieldUsageOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What counts of field usage can be ordered by."
+enum FieldUsageOrderField {
+  "The beginning of the day (UTC)."
+  DAY
+  "A field, argument, input field, enum value or type, such as Query.subscribers(filter:)."
+  COORDINATE
+  "What the client calls itself, else its access key."
+  CLIENT
+  "How many operations ran that use it."
+  USES
 }
 
 "Which groups are wanted. All conditions must hold; none wants everything."
@@ -20557,6 +20826,62 @@ func (ec *executionContext) childFields_FeedRejectEdge(ctx context.Context, fiel
 		return ec.fieldContext_FeedRejectEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FeedRejectEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_FieldUsage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FieldUsage_id(ctx, field)
+	case "day":
+		return ec.fieldContext_FieldUsage_day(ctx, field)
+	case "coordinate":
+		return ec.fieldContext_FieldUsage_coordinate(ctx, field)
+	case "client":
+		return ec.fieldContext_FieldUsage_client(ctx, field)
+	case "uses":
+		return ec.fieldContext_FieldUsage_uses(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FieldUsage", field.Name)
+}
+
+func (ec *executionContext) childFields_FieldUsageConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_FieldUsageConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_FieldUsageConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_FieldUsageConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_FieldUsageConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FieldUsageConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_FieldUsageEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_FieldUsageEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_FieldUsageEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FieldUsageEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_FieldUsageTotal(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "coordinate":
+		return ec.fieldContext_FieldUsageTotal_coordinate(ctx, field)
+	case "uses":
+		return ec.fieldContext_FieldUsageTotal_uses(ctx, field)
+	case "clients":
+		return ec.fieldContext_FieldUsageTotal_clients(ctx, field)
+	case "firstDay":
+		return ec.fieldContext_FieldUsageTotal_firstDay(ctx, field)
+	case "lastDay":
+		return ec.fieldContext_FieldUsageTotal_lastDay(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FieldUsageTotal", field.Name)
 }
 
 func (ec *executionContext) childFields_Fleet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

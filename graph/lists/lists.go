@@ -39,6 +39,7 @@ var Generated = []List{
 	{"Delivery", "Delivery", "deliveries", domain.DeliveryFields},
 	{"FeedElement", "FeedElement", "elements of the feed", domain.FeedElementFields},
 	{"FeedReject", "FeedReject", "reasons of rejected requests", domain.FeedRejectFields},
+	{"FieldUsage", "FieldUsage", "counts of field usage", domain.FieldUsageFields},
 	{"Group", "Group", "groups", domain.GroupFields},
 	{"Operation", "Operation", "operations", bulk.Fields},
 	{"OperationResult", "OperationResult", "results of operations", bulk.ResultFields},

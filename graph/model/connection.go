@@ -101,6 +101,8 @@ type (
 	FeedElementEdge        = Edge[*FeedElement]
 	FeedRejectConnection   = Connection[*domain.FeedReject]
 	FeedRejectEdge         = Edge[*domain.FeedReject]
+	FieldUsageConnection   = Connection[*domain.FieldUsage]
+	FieldUsageEdge         = Edge[*domain.FieldUsage]
 	UsageSourceConnection  = Connection[*domain.UsageSource]
 	UsageSourceEdge        = Edge[*domain.UsageSource]
 	WaitingUsageConnection = Connection[*domain.WaitingUsage]

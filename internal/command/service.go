@@ -192,6 +192,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store
 		Questions:    db.NewQuestions(pool, time.Now),
 		Dashboards:   dashboard.New(pool, dashboard.Options{Now: time.Now}),
 		Documents:    newDocuments(pool),
+		FieldUsage:   v.fields,
 		Webhooks:     webhooks,
 		Live:         v.live,
 		Audit:        audit.NewLog(pool),

@@ -116,7 +116,7 @@ func (a answer) shows(p part, except string) []string {
 func (p part) marks() []string {
 	marks := []string{
 		p.mark + "-group", p.tag(), p.operator() + "\"", p.mark + "-operator", p.tariff(), p.mark + "-eid", p.mark + "-smdp", p.mark + "-proto",
-		p.lineRental(), p.contractLength(), p.address(), p.recipient(), p.email(), p.source(), p.mark + "-hook", p.mark + "-silence", p.document(),
+		p.lineRental(), p.contractLength(), p.address(), p.recipient(), p.email(), p.source(), p.mark + "-hook", p.mark + "-silence", p.document(), p.client(),
 	}
 	for n := 1; n <= 3; n++ {
 		marks = append(marks, p.physicalID(n), p.subscriberID(n), p.imsi(n), p.nickname(n), p.bytes(n), p.lowerThreshold(n-1), p.upperThreshold(n-1))

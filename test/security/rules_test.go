@@ -225,6 +225,7 @@ var attributes = map[string]func(part, values) any{
 
 	"source": func(p part, _ values) any { return p.source() }, "sessionId": func(p part, _ values) any { return p.counted() },
 	"FeedElementFilter.source": nil, // everyone in the company sees all of its network elements
+	"client":                   func(p part, _ values) any { return p.client() }, "day": nil, "coordinate": nil, "uses": nil,
 	"UsageSourceFilter.source": nil, // and how far all of its sources have reported
 	"isOpen":                   nil, "state": nil, "isTransferring": nil, "isIncomplete": nil, "nas": nil, "beganAt": nil, "reportedAt": nil, "endedAt": nil, "cause": nil, "apn": nil, "ratType": nil,
 	"imei": nil, "visitedNetwork": nil, "cell": nil, "total": nil,
@@ -315,6 +316,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		"Company":         p.account(),
 		"FeedElement":     p.account() + "\x1f", // sources are the company's
 		"UsageSource":     p.hiddenSource(),
+		"FieldUsage":      clock().Format(time.DateOnly) + "\x1fQuery.company\x1f" + p.client(),
 		"FeedReject":      p.source() + "\x1f" + p.mark + "\x1f" + p.mark + "-reason",
 		"WaitingUsage":    p.physicalID(unknown) + "\x1f\x1f\x1f" + p.source(),
 		"Session":         (&domain.Session{Identity: domain.IdentifySession(p.source(), p.physicalID(1), p.counted())}).ID(),

@@ -33,6 +33,7 @@ import (
 	"simgraph/db/delivery"
 	documents "simgraph/db/document"
 	"simgraph/db/feed"
+	"simgraph/db/fieldusage"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
 	"simgraph/db/pg"
@@ -127,7 +128,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
 		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Accounts: w.sessions, Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
-		LiveOperations: w.live,
+		LiveOperations: w.live, FieldUsage: fieldusage.New(pool, fieldusage.Options{Now: clock}),
 	}
 	kept := sources.New(pool, sources.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock})
 	w.ports.ReportPreviews = reporting.New(reporting.Config{Now: clock, Answerer: report.Answerer{Analytics: w.ports.Analytics, Subscribers: w.ports.Subscribers, Groups: w.ports.Groups}})
@@ -141,6 +142,11 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	for _, p := range []part{own, others, rivals} {
 		_, _, err := w.documents.Create(t.Context(), domain.Whole(w.company(t, p.company)), "query "+p.document()+" { company { name } }")
 		if err != nil {
+			t.Fatal(err)
+		}
+		uses := fieldusage.New(pool, fieldusage.Options{Now: clock})
+		uses.Note(w.company(t, p.company), p.client(), "", &domain.UsedFields{Operation: "Read", Coordinates: []string{"Query.company"}}, nil)
+		if err := uses.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -481,6 +487,7 @@ func (p part) operator() string            { return p.mark + "-op" }
 func (p part) tariff() string              { return p.mark + "-tariff" }
 func (p part) source() string              { return p.mark + "-pgw" }
 func (p part) document() string            { return p.mark + "_document" }
+func (p part) client() string              { return p.mark + "-client" }
 func (p part) sender() string              { return p.mark + "-sender" }
 func (p part) profile() string             { return p.mark + "-profile" }
 func (p part) lineRental() string          { return "7" + p.digits + "31" }

@@ -1953,6 +1953,70 @@ func (e FeedRejectOrderField) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// What counts of field usage can be ordered by.
+type FieldUsageOrderField string
+
+const (
+	// The beginning of the day (UTC).
+	FieldUsageOrderFieldDay FieldUsageOrderField = "DAY"
+	// A field, argument, input field, enum value or type, such as Query.subscribers(filter:).
+	FieldUsageOrderFieldCoordinate FieldUsageOrderField = "COORDINATE"
+	// What the client calls itself, else its access key.
+	FieldUsageOrderFieldClient FieldUsageOrderField = "CLIENT"
+	// How many operations ran that use it.
+	FieldUsageOrderFieldUses FieldUsageOrderField = "USES"
+)
+
+var AllFieldUsageOrderField = []FieldUsageOrderField{
+	FieldUsageOrderFieldDay,
+	FieldUsageOrderFieldCoordinate,
+	FieldUsageOrderFieldClient,
+	FieldUsageOrderFieldUses,
+}
+
+func (e FieldUsageOrderField) IsValid() bool {
+	switch e {
+	case FieldUsageOrderFieldDay, FieldUsageOrderFieldCoordinate, FieldUsageOrderFieldClient, FieldUsageOrderFieldUses:
+		return true
+	}
+	return false
+}
+
+func (e FieldUsageOrderField) String() string {
+	return string(e)
+}
+
+func (e *FieldUsageOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = FieldUsageOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid FieldUsageOrderField", str)
+	}
+	return nil
+}
+
+func (e FieldUsageOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *FieldUsageOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e FieldUsageOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
 // What groups can be ordered by.
 type GroupOrderField string
 
