@@ -79,6 +79,30 @@ inTab("the spans of a subscriber begin with the company's days and months, and s
   await tab.getByText(new RegExp(`· day (${before}|${today()}) of \\d+ · ${timeZone}`)).waitFor(); // a day may begin meanwhile
 }, farAway);
 
+inTab('a chart shows totals in its legend, and beside the pointer what a day holds and its share', async (tab) => {
+  const [{ physicalId }] = await subscribers(1);
+  await enter(tab, `#/subscribers/${physicalId}`);
+  const usage = tab.getByRole('region', { name: 'Usage' });
+  const [, received, sent] = /([\d.,]+\s\w+) received, ([\d.,]+\s\w+) sent/.exec(await usage.getByText(/received, .* sent/).textContent());
+  const legend = usage.locator('.u-legend');
+  await legend.getByText(received, { exact: true }).waitFor();
+  await legend.getByText(sent, { exact: true }).waitFor();
+  const over = usage.locator('.plot .u-over');
+  await over.scrollIntoViewIfNeeded();
+  const { width, height } = await over.boundingBox();
+  const tip = usage.locator('.plot-tip');
+  assert.ok(await tip.isHidden());
+  for (const part of [0.01, 0.5, 0.99]) {
+    await over.hover({ position: { x: width * part, y: height / 2 } });
+    await tip.getByText('Total').waitFor();
+    assert.match(await tip.innerText(), /%/);
+    const inside = await tip.evaluate((box) => box.getBoundingClientRect().left >= box.parentElement.getBoundingClientRect().left - 1 && box.getBoundingClientRect().right <= box.parentElement.getBoundingClientRect().right + 1);
+    assert.ok(inside, `at ${part} of the width the values leave the plot`);
+  }
+  await tab.mouse.move(0, 0);
+  await tip.waitFor({ state: 'hidden' });
+});
+
 inTab('usage of two subscribers that arrives live is listed, and drawn', async (tab) => {
   const [one, two] = await subscribers(2);
   await enter(tab, '#/explore');

@@ -33,6 +33,28 @@ async function filter(tab, field, condition, value) {
   await form.getByRole('button', { name: 'Apply' }).click();
 }
 
+inTab('a window of 900 px shows twenty rows', async (tab) => {
+  await enter(tab, '#/subscribers');
+  await rows(tab).nth(20).waitFor();
+  const seen = await rows(tab).evaluateAll((all) => all.filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length);
+  assert.ok(seen >= 20, `${seen} rows`);
+}, { viewport: { width: 1440, height: 900 } });
+
+inTab('on a phone a row has two lines, and no column stands off-screen', async (tab) => {
+  const [{ nickname, dataUsage }] = (await graph('{ subscribers(first: 1, orderBy: [{ field: DATA_USAGE, direction: DESC }]) { nodes { nickname dataUsage } } }')).subscribers.nodes;
+  assert.ok(dataUsage > 0);
+  await enter(tab, '#/subscribers?order=DATA_USAGE.DESC');
+  const row = rows(tab).filter({ hasText: nickname }).first();
+  await row.getByText('This period:').waitFor({ state: 'attached' });
+  assert.match(await row.innerText(), /(online|offline|transferring|inactive)\s+This period: \d.*B/s);
+  const table = tab.getByRole('region', { name: 'Table of subscribers' });
+  assert.ok(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth));
+  const { height } = await row.boundingBox();
+  assert.ok(height >= 50 && height <= 60, `${height} px`);
+  await scrollToRow(tab, table, 300);
+  await accessible(tab, 'the subscribers on a phone');
+}, { viewport: { width: 390, height: 844 } });
+
 inTab('filters of every kind select what the graph selects, and stand in the address', async (tab) => {
   await enter(tab, '#/subscribers');
   await rows(tab).first().waitFor();

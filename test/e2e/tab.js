@@ -116,9 +116,10 @@ export const failOperation = (tab, name) =>
 
 /** Scrolls a list on, which reads further rows, until a row stands in it. */
 export async function scrollToRow(tab, list, row) {
+  const height = await list.locator('tbody tr[aria-rowindex]').first().evaluate((element) => element.getBoundingClientRect().height);
   for (let i = 0; !(await tab.locator(`tr[aria-rowindex="${row + 1}"]`).count()); i++) {
     assert.ok(i < 200, `row ${row} does not come`);
-    await list.evaluate((element, top) => element.scrollTo(0, top), row * 36 - 200);
+    await list.evaluate((element, top) => element.scrollTo(0, top), row * height - 200);
     await tab.waitForTimeout(50);
   }
 }

@@ -69,8 +69,8 @@ export function Entries({ params }: { params: URLSearchParams }) {
   const columns: Column<Entry>[] = [
     { key: 'subject', name: 'Of', width: 200, cell: (row) => <Who of={row} /> },
     { key: 'what', name: 'What', width: 330, cell: (row) => <What of={row} /> },
-    { key: 'at', name: 'When', width: 130, cell: ({ createdAt }) => <Ago at={createdAt} /> },
-    { key: 'rule', name: 'Alert', width: 230, cell: (row) => (row.alertId === null ? '–' : <a href={to('alert', {}, String(row.alertId))}>{row.alert?.name ?? nameOfWatched(row)}</a>) },
+    { key: 'at', phone: 'right', name: 'When', width: 130, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    { key: 'rule', phone: 'left', name: 'Alert', width: 230, cell: (row) => (row.alertId === null ? '–' : <a href={to('alert', {}, String(row.alertId))}>{row.alert?.name ?? nameOfWatched(row)}</a>) },
     { key: 'mail', name: 'Mail', width: 180, cell: (row) => <Deliveries of={row} /> },
   ];
   return (

@@ -23,8 +23,8 @@ const sentStates = ['QUEUED', 'DELIVERED', 'FAILED', 'CANCELLED'];
 const columns: Column<Row>[] = [
   { key: 'recipient', name: 'To', width: 250, cell: ({ recipientName }) => recipientName },
   { key: 'channel', name: 'By', width: 100, cell: ({ channel }) => (channel === 'MAIL' ? 'mail' : 'webhook') },
-  { key: 'about', name: 'About', width: 180, cell: (row) => ('kind' in row ? row.kind.toLowerCase() : 'eventType' in row ? row.eventType : '') },
-  { key: 'state', name: 'State', width: 120, cell: ({ state }) => <span className={deliveryStates[state]!.badge}>{deliveryStates[state]!.name}</span> },
+  { key: 'about', phone: 'left', name: 'About', width: 180, cell: (row) => ('kind' in row ? row.kind.toLowerCase() : 'eventType' in row ? row.eventType : '') },
+  { key: 'state', phone: 'right', name: 'State', width: 120, cell: ({ state }) => <span className={deliveryStates[state]!.badge}>{deliveryStates[state]!.name}</span> },
   { key: 'attempts', name: 'Attempts', width: 100, kind: 'number', cell: ({ attempts }) => count(attempts) },
   { key: 'error', name: 'Problem', width: 230, cell: ({ lastError }) => lastError },
   { key: 'made', name: 'Made', width: 130, cell: ({ createdAt }) => <Ago at={createdAt} /> },

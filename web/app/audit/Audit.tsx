@@ -57,9 +57,9 @@ function Entries({ params }: { params: URLSearchParams }) {
   const columns: Column<Entry>[] = [
     { key: 'at', name: 'When', width: 130, cell: ({ at }) => <Ago at={at} /> },
     { key: 'action', name: 'Action', width: 190, cell: (row) => <button type="button" className="bare link" onClick={() => setOpen(row)}>{row.action}</button> },
-    { key: 'subject', name: 'Of what', width: 250, cell: (row) => <SubjectOf of={row} /> },
+    { key: 'subject', phone: 'right', name: 'Of what', width: 250, cell: (row) => <SubjectOf of={row} /> },
     { key: 'change', name: 'Change', width: 260, cell: ({ changes }) => summaryOf(changes) },
-    { key: 'actor', name: 'Who', width: 200, cell: ({ actor }) => actor || <span className="hint">the service</span> },
+    { key: 'actor', phone: 'left', name: 'Who', width: 200, cell: ({ actor }) => actor || <span className="hint">the service</span> },
     { key: 'door', name: 'By', width: 100, cell: ({ door }) => door },
   ];
   return (

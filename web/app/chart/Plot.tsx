@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { bytes, count, scaleOf, short, useSystem } from '../format/units';
 import { useTheme } from '../shell/theme';
+import { rowsOf, tip } from './tip';
 
 export interface Series {
   label: string;
@@ -40,7 +41,7 @@ const noMarks: Mark[] = [];
 const colorOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 export const palette = (i: number) => `--series-${(i % 8) + 1}`;
 
-/** Series over time, from zero, with the values under the pointer in the legend. Dragging zooms in. */
+/** Series over time, from zero, with the values under the pointer beside it, and totals in the legend. Dragging zooms in. */
 export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZone, events = false, marks = noMarks, onPick }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot>(null);
@@ -79,9 +80,14 @@ const canZoom = (times: number[]) => times.length > 3;
 function stepsOf(times: number[], series: Series[], timeZone: string): string {
   const step = stepOf(times);
   const noun = step < 86_000 ? 'hour' : step < 6 * 86_400 ? 'day' : step < 28 * 86_400 - 3_600 ? 'week' : 'month';
+  return `By ${noun}, in ${timeZone}.${lastingOf(times, series) !== null ? ` The last ${noun} is not over yet.` : ''}`;
+}
+
+/** The last step with a value, while it is not over. */
+function lastingOf(times: number[], series: Series[]): number | null {
   const last = times.findLastIndex((_, i) => series.some(({ kind, values }) => kind !== 'dashed' && values[i] !== null));
-  const end = times[last + 1] ?? (times[last] ?? 0) + step;
-  return `By ${noun}, in ${timeZone}.${last >= 0 && end * 1000 > Date.now() ? ` The last ${noun} is not over yet.` : ''}`;
+  const end = times[last + 1] ?? (times[last] ?? 0) + stepOf(times);
+  return last >= 0 && end * 1000 > Date.now() ? last : null;
 }
 
 interface Drawing {
@@ -108,7 +114,7 @@ function optionsOf(d: Drawing): uPlot.Options {
     cursor: { y: false, points: { size: 7 }, drag: { x: canZoom(d.times), y: false } },
     hooks: {
       setScale: [(plot, key) => key === 'x' && d.onZoom(isZoomed(plot, d.times))],
-      draw: [(plot) => drawMarks(plot, d.marks)],
+      draw: [(plot) => fadeLasting(plot, d), (plot) => drawMarks(plot, d.marks)],
       ready: [(plot) => pickBy(plot, d.onPick)],
     },
     scales: { x: { range: (_, min, max) => withRoom(min, max, d) }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
@@ -118,7 +124,29 @@ function optionsOf(d: Drawing): uPlot.Options {
     ],
     series: [{ label: 'Time', value: (_, at) => (at === null ? '' : timeLabel(at, d)) }, ...d.series.map((one, i) => seriesOptions(one, i, d, write))],
     legend: { live: true },
+    plugins: [tip((step) => timeLabel(d.times[step]!, d), (step) => rowsOf(valuesOf(d), step, addsUp(d), write))],
   };
+}
+
+const valuesOf = (d: Drawing) => d.series.map((one, i) => ({
+  label: one.label, color: colorOf(one.color ?? palette(i)), compared: one.kind === 'dashed', at: (step: number) => (one.shown ?? one.values)[step] ?? null,
+}));
+
+/** Volumes of steps add up; other values, such as states, do not. */
+const addsUp = ({ inBytes, events }: Drawing) => inBytes && !events;
+
+/** Draws the bar of a step that is not over fainter than the others. */
+function fadeLasting({ ctx, bbox, valToPos }: uPlot, d: Drawing) {
+  const lasting = d.events || d.series.every(({ kind }) => kind !== 'bars') ? null : lastingOf(d.times, d.series);
+  if (lasting === null) return;
+  const half = stepOf(d.times) / 2;
+  const top = valToPos(Math.max(...d.series.map(({ kind, values }) => (kind === 'bars' ? values[lasting] ?? 0 : 0))), 'y', true);
+  const [from, to] = [-half, half].map((by) => valToPos(d.times[lasting]! + by, 'x', true)) as [number, number];
+  ctx.save();
+  ctx.globalAlpha = 0.5;
+  ctx.fillStyle = colorOf('--surface');
+  ctx.fillRect(from, top, to - from, bbox.top + bbox.height - top);
+  ctx.restore();
 }
 
 function drawMarks({ ctx, bbox, valToPos, scales }: uPlot, marks: Mark[]) {
@@ -164,7 +192,7 @@ function seriesOptions(one: Series, i: number, d: Drawing, write: (value: number
     points: { show: marked, size: 6 },
     spanGaps: d.events,
     value: (_, drawn, __, at) => {
-      if (at === null) return '';
+      if (at === null) return addsUp(d) ? write((one.shown ?? one.values).reduce<number>((sum, value) => sum + (value ?? 0), 0)) : '';
       const value = one.shown && at !== null ? one.shown[at] : drawn;
       return value === null || value === undefined ? '–' : write(value);
     },

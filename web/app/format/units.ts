@@ -51,6 +51,9 @@ export const count = (n: number | string): string => Number(n).toLocaleString('e
 /** Such as 1.2 M, for axes and tiles. */
 export const short = (n: number): string => n.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 1 });
 
+/** A share of one, in whole percent; what is not all or nothing does not read so. */
+export const percent = (share: number): string => (share > 0 && share < 0.01 ? '< 1 %' : share > 0.99 && share < 1 ? '> 99 %' : `${count(Math.round(share * 100))} %`);
+
 /** A share such as +12 %, or null when there is nothing to compare with. */
 export function change(now: number, before: number): string | null {
   if (before === 0) return null;

@@ -35,7 +35,7 @@ export default function Groups() {
   const columns: Column<Row>[] = [
     { key: 'name', name: 'Group', width: 280, cell: ({ groupId, name }) => <a href={to('group', {}, String(groupId))}>{name}</a> },
     { key: 'subscribers', name: 'Subscribers', width: 120, kind: 'number', cell: ({ groupId, numberOfSubscribers: n }) => (n === null ? '–' : <a href={toSubscribers({ group: String(groupId) })}>{count(n)}</a>) },
-    { key: 'usage', name: 'This period', width: 130, kind: 'number', cell: (row) => (usageOf(row) === null ? '–' : bytes(usageOf(row)!)) },
+    { key: 'usage', phone: 'right', name: 'This period', width: 130, kind: 'number', cell: (row) => (usageOf(row) === null ? '–' : bytes(usageOf(row)!)) },
     { key: 'users', name: 'Users', width: 100, kind: 'number', cell: ({ numberOfUsers }) => (numberOfUsers === null ? '–' : count(numberOfUsers)) },
     { key: 'tariffs', name: 'Tariffs', width: 180, cell: ({ isTariffHidden }) => (isTariffHidden ? <span className="badge">hidden from its users</span> : <span className="hint">shown</span>) },
   ];

@@ -33,9 +33,9 @@ export default function Operations() {
     { key: 'what', name: 'What', width: 330, cell: (row) => <a href={to('operation', {}, row.operationId)}>{titleOf(row)}</a> },
     { key: 'state', name: 'State', width: 120, cell: ({ state }) => <State of={state} /> },
     { key: 'done', name: 'Decided', width: 130, kind: 'number', cell: ({ done, total }) => `${count(done)} of ${count(total)}` },
-    { key: 'counts', name: 'Outcome', width: 300, cell: countsOf },
+    { key: 'counts', phone: 'left', name: 'Outcome', width: 300, cell: countsOf },
     { key: 'by', name: 'Who', width: 210, cell: ({ startedBy }) => startedBy },
-    { key: 'at', name: 'Started', width: 130, cell: ({ startedAt }) => <Ago at={startedAt} /> },
+    { key: 'at', phone: 'right', name: 'Started', width: 130, cell: ({ startedAt }) => <Ago at={startedAt} /> },
   ];
   return (
     <div className="page wide">

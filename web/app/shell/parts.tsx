@@ -36,15 +36,18 @@ export const Failure = ({ problem, ...rest }: FailureProps) => {
 
 interface PanelProps {
   title: ReactNode;
+  /** What stands before the title, such as the filter of a list. */
+  before?: ReactNode;
   aside?: ReactNode;
   children: ReactNode;
   id: string;
 }
 
 /** A part of the overview with its heading. */
-export const Panel = ({ title, aside, children, id }: PanelProps) => (
+export const Panel = ({ title, before, aside, children, id }: PanelProps) => (
   <section className="panel" aria-labelledby={`${id}-title`}>
     <header>
+      {before}
       <h2 id={`${id}-title`}>{title}</h2>
       {aside}
     </header>

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { Bars } from '../chart/Bars';
 import { lastDays, lastHours, periodSpan, type Span } from '../format/span';
-import { bytes, count, useSystem } from '../format/units';
+import { bytes, percent, useSystem } from '../format/units';
 import { type Document, graphql, type ResultOf } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { CSVButton } from '../overview/CSVButton';
@@ -57,7 +57,6 @@ function Drawn({ asked, isCut }: { asked: ReturnType<typeof useShares>; isCut: b
   );
 }
 
-const percent = (share: number): string => (share > 0 && share < 0.01 ? '< 1 %' : share > 0.99 && share < 1 ? '> 99 %' : `${count(Math.round(share * 100))} %`);
 
 /** A part of a panel that reads the shares of sources when it is opened: that takes long of large groups. */
 export function BySource({ of, span }: { of: UsageSubject; span: Span }) {

@@ -39,8 +39,7 @@ export default function Subscribers({ params }: { params: URLSearchParams }) {
   if (!may) return <Page><Empty>You need the permission View Subscriber to see subscribers. Ask an administrator of your company for it.</Empty></Page>;
   return (
     <Page>
-      <FilterBar params={params} />
-      <Panel id="list" title={list.total === undefined ? 'Subscribers' : `${count(list.total)} subscriber${list.total === 1 ? '' : 's'}`} aside={<div className="row">{mayManage && !isRestricted && <button type="button" onClick={() => setAdding(true)}>New subscriber</button>}<ColumnChooser params={params} shown={shown} /><Export name="Subscribers" query={query} variables={{ ...variables, tagLimit: tagsExported }} of={({ subscribers }) => subscribers} columns={shown.map(({ key, text }) => ({ name: key, text }))} /><ExportAll of="subscribers" filter={filter} /></div>}>
+      <Panel id="list" before={<FilterBar params={params} />} title={list.total === undefined ? 'Subscribers' : `${count(list.total)} subscriber${list.total === 1 ? '' : 's'}`} aside={<div className="row">{mayManage && !isRestricted && <button type="button" onClick={() => setAdding(true)}>New subscriber</button>}<ColumnChooser params={params} shown={shown} /><Export name="Subscribers" query={query} variables={{ ...variables, tagLimit: tagsExported }} of={({ subscribers }) => subscribers} columns={shown.map(({ key, text }) => ({ name: key, text }))} /><ExportAll of="subscribers" filter={filter} /></div>}>
         {(chosen.ids.size > 0 || chosen.matching) && <BulkBar chosen={chosen} filter={filter} shown={list.rows.length} total={list.total} />}
         <Table
           label="Subscribers" list={list} keyOf={({ physicalId }) => physicalId} selection={mayTag || mayManage ? chosen.selection : undefined}
@@ -55,7 +54,7 @@ export default function Subscribers({ params }: { params: URLSearchParams }) {
 }
 
 const Page = ({ children }: { children: ReactNode }) => (
-  <div className="page wide">
+  <div className="page wide list">
     <div className="heading">
       <h1>Subscribers</h1>
       <SearchBox />
@@ -69,13 +68,13 @@ const None = ({ filtered }: { filtered: boolean }) =>
     : <Empty>There are no subscribers yet. Import them with <code>simgraph import FILE</code>; <a href="/docs/clients">Clients</a> shows other ways in.</Empty>;
 
 /** The column with the link that orders by it, or turns the order round. */
-function columnOf({ key, name, width, kind, order, down, cell }: Shown, params: URLSearchParams, timeZone: string): Column<Row> {
+function columnOf({ key, name, width, kind, order, down, phone, cell }: Shown, params: URLSearchParams, timeZone: string): Column<Row> {
   const now = orderOf(params);
   const current = now && now.field === order ? now.direction : undefined;
   const first = down ? 'DESC' : 'ASC';
   const next = current === undefined ? first : current === first ? (down ? 'ASC' : 'DESC') : null;
   return {
-    key, name, width, kind,
+    key, name, width, kind, phone,
     cell: (row) => cell(row, timeZone),
     order: order ? { href: toSubscribers(changed(params, { order: next && `${order}.${next}` })), now: current && (current === 'ASC' ? 'ascending' : 'descending') } : undefined,
   };

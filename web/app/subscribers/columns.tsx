@@ -35,6 +35,7 @@ export interface Shown {
   /** The field of SubscriberOrderField, and the direction that a first click chooses. */
   order?: string;
   down?: boolean;
+  phone?: 'left' | 'right';
   cell: (row: Row, timeZone: string) => ReactNode;
   /** What a file holds: exact, where the page rounds. */
   text: (row: Row) => string | number | null;
@@ -56,10 +57,10 @@ export const columns: Shown[] = [
   plain('nickname', 'Subscriber', 230, 'NICKNAME', { cell: (row) => <a href={toSubscriber(row.physicalId)} className={row.nickname ? undefined : 'mono'}>{row.nickname || row.physicalId}</a> }),
   { key: 'states', name: 'State', width: 170, cell: (row) => <States of={row} />, text: statesOf },
   { key: 'lastSeen', name: 'Last seen', width: 130, order: 'LAST_SEEN_AT', down: true, cell: ({ lastSeenAt }) => <Ago at={lastSeenAt ?? null} none="never" />, text: ({ lastSeenAt }) => lastSeenAt ?? null },
-  { key: 'usage', name: 'This period', width: 120, kind: 'number', order: 'DATA_USAGE', down: true, cell: ({ dataUsage }) => (dataUsage == null ? none : bytes(dataUsage)), text: ({ dataUsage }) => dataUsage ?? null },
+  { key: 'usage', name: 'This period', phone: 'right', width: 120, kind: 'number', order: 'DATA_USAGE', down: true, cell: ({ dataUsage }) => (dataUsage == null ? none : bytes(dataUsage)), text: ({ dataUsage }) => dataUsage ?? null },
   plain('physicalId', 'Physical ID', 200, 'PHYSICAL_ID', { kind: 'mono' }),
   plain('subscriberId', 'Number', 160, 'SUBSCRIBER_ID', { kind: 'mono' }),
-  { key: 'group', name: 'Group', width: 180, order: 'GROUP_ID', cell: ({ group }) => (group ? <a href={toSubscribers({ group: String(group.groupId) })}>{group.name}</a> : none), text: ({ group }) => group?.name ?? null },
+  { key: 'group', name: 'Group', phone: 'left', width: 180, order: 'GROUP_ID', cell: ({ group }) => (group ? <a href={toSubscribers({ group: String(group.groupId) })}>{group.name}</a> : none), text: ({ group }) => group?.name ?? null },
   { key: 'tags', name: 'Tags', width: 200, cell: tagsOf, text: ({ tags }) => tags?.map(({ name }) => name).join(', ') ?? null },
   plain('operatorName', 'Operator', 150, 'OPERATOR_NAME'),
   plain('operatorCode', 'Operator code', 120, 'OPERATOR_CODE', { kind: 'mono' }),

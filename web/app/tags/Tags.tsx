@@ -29,7 +29,7 @@ export default function Tags() {
   const columns: Column<Row>[] = [
     { key: 'name', name: 'Tag', width: 300, cell: ({ name }) => <a href={to('tag', {}, name)}>{name}</a> },
     { key: 'subscribers', name: 'Subscribers', width: 120, kind: 'number', cell: ({ name, numberOfSubscribers: n }) => (n === null ? '–' : <a href={toSubscribers({ tag: name })}>{count(n)}</a>) },
-    { key: 'usage', name: 'This period', width: 140, kind: 'number', cell: ({ usage }) => (usage?.totals ? bytes(usage.totals.total) : '–') },
+    { key: 'usage', phone: 'right', name: 'This period', width: 140, kind: 'number', cell: ({ usage }) => (usage?.totals ? bytes(usage.totals.total) : '–') },
   ];
   return (
     <div className="page">

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { Bars } from '../chart/Bars';
 import { type Mark, palette, Plot, type Series } from '../chart/Plot';
 import { day, moment } from '../format/time';
-import { bytes, change, count, useSystem } from '../format/units';
+import { bytes, change, count, percent, useSystem } from '../format/units';
 import { Empty } from '../shell/parts';
 import { go } from '../shell/route';
 import { useMay } from '../shell/viewer';
@@ -124,7 +124,6 @@ function Legend({ of: d, result: { parts }, write }: ChartProps) {
   );
 }
 
-const percent = (share: number): string => (share > 0 && share < 0.005 ? '< 1 %' : `${Math.round(share * 100)} %`);
 
 function Name({ of: d, part }: { of: Definition; part: Part }) {
   const may = useMay('VIEW_SUBSCRIBER');
