@@ -18,6 +18,7 @@ import (
 	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
+	"simgraph/db/note"
 	"simgraph/db/pg"
 	reports "simgraph/db/report"
 	"simgraph/db/source"
@@ -128,6 +129,7 @@ func (w *twins) load(company string, factor int) {
 	b.WriteString(line(`{"type":"dashboard","company":"COMPANY","id":"01900000-0000-7000-8000-000000000002","name":"COMPANY","span":"THIS_MONTH","tiles":[` +
 		`{"id":1,"column":0,"row":0,"width":6,"height":4,"questionId":"01900000-0000-7000-8000-000000000001"}]}`))
 	b.WriteString(line(`{"type":"report","company":"COMPANY","id":"01900000-0000-7000-8000-000000000003","dashboardId":"01900000-0000-7000-8000-000000000002","frequency":"DAILY","hour":7,"recipients":["ops@COMPANY.example"]}`))
+	b.WriteString(line(`{"type":"note","company":"COMPANY","id":"01900000-0000-7000-8000-000000000004","text":"COMPANY","startsAt":"2026-11-02T12:00:00Z"}`))
 	for n := range 24 {
 		b.WriteString(line(`{"type":"usage","company":"COMPANY","source":"pgw","recordId":"r-%d","physicalId":"p%d","sessionId":"x%d","sequence":0,`+
 			`"startedAt":"2026-11-%02dT%02d:05:00Z","endedAt":"2026-11-%02dT%02d:20:00Z","mobileOriginated":%d,"mobileTerminated":%d,"protocol":"TCP","ipAddress":"10.0.0.%d"}`,
@@ -141,6 +143,7 @@ func (w *twins) load(company string, factor int) {
 		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage(),
 		Alerts: db.NewVolumeAlerts(w.pool, twinClock), Recipients: db.NewRecipients(w.pool, twinClock),
 		Dashboards: dashboard.New(w.pool, dashboard.Options{Now: twinClock}),
+		Notes:      note.New(w.pool, twinClock),
 		Reports:    reports.New(w.pool, rules.Finder{}, twinClock),
 		Profiles:   source.New(w.pool, source.Options{Check: profile.Check, Now: twinClock}),
 	}

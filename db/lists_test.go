@@ -19,6 +19,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/fieldusage"
 	"simgraph/db/fleettest"
+	"simgraph/db/note"
 	reports "simgraph/db/report"
 	"simgraph/db/silence"
 	"simgraph/db/source"
@@ -133,6 +134,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	recorded := usage.New(pool, nil, usage.Options{})
 	questions, dashboards := db.NewQuestions(pool, time.Now), dashboard.New(pool, dashboard.Options{Now: time.Now})
 	documents, uses := document.New(pool, document.Options{}), fieldusage.New(pool, fieldusage.Options{})
+	notes := note.New(pool, time.Now)
 	kept := reports.New(pool, rules.Finder{Questions: questions, Dashboards: dashboards}, time.Now)
 	key, operation := []int64{4}, []string{"01900000-0000-7000-8000-000000000001"}
 	return map[string][]lister{
@@ -148,6 +150,7 @@ func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 		"OperationResult": append(listersOf(t, operation, operations.ResultsOf, operations.CountResultsOf), listersOf(t, key, operations.ChangesOf, operations.CountChangesOf)...),
 		"Operator":        listers(t, catalogue.Operators, catalogue.CountOperators), "Recipient": listers(t, recipients.List, recipients.Count),
 		"Session":  append(listers(t, sessions.List, sessions.Count), listersOf(t, key, sessions.OfSubscribers, sessions.CountOfSubscribers)...),
+		"Note":     listers(t, notes.List, notes.Count),
 		"Question": listers(t, questions.List, questions.Count), "Report": listers(t, kept.List, kept.Count),
 		"Silence": listers(t, silences.List, silences.Count), "Source": listers(t, sources.List, sources.Count),
 		"SourceReject": listers(t, sources.Rejects, sources.CountRejects), "Tag": listers(t, tags.List, tags.Count),

@@ -13,12 +13,14 @@ import (
 
 	"simgraph/db/companies"
 	dashboards "simgraph/db/dashboard"
+	notes "simgraph/db/note"
 	"simgraph/db/pg"
 	reports "simgraph/db/report"
 	sources "simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/note"
 	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
@@ -30,7 +32,7 @@ type Snapshots struct{ pool *sqlx.DB }
 func NewSnapshots(pool *sqlx.DB) *Snapshots { return &Snapshots{pool} }
 
 // Open begins a snapshot, which the caller closes.
-func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (report.Snapshot, error) {
+func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (note.Snapshot, error) {
 	tx, err := s.pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, pg.Translate(err)
@@ -331,6 +333,17 @@ func (s *snapshot) Reports(ctx context.Context) iter.Seq2[*report.Report, error]
 	return func(yield func(*report.Report, error) bool) {
 		for row, err := range stream[reports.Row](ctx, s, reports.ExportReports) {
 			if !yield(row.Exported(), err) {
+				return
+			}
+		}
+	}
+}
+
+// Notes implements note.Snapshot.
+func (s *snapshot) Notes(ctx context.Context) iter.Seq2[*note.Note, error] {
+	return func(yield func(*note.Note, error) bool) {
+		for row, err := range stream[notes.Row](ctx, s, notes.ExportNotes) {
+			if !yield(row.Read(), err) {
 				return
 			}
 		}

@@ -65,6 +65,16 @@ func CheckName(field, s string) error {
 	return checkText(field, s, 1, MaxName)
 }
 
+// NewText returns a text of people in NFC, or an error where it is blank, has more than most
+// characters, or holds control characters or those that are not seen.
+func NewText(field, s string, most int) (string, error) {
+	text := norm.NFC.String(s)
+	if strings.TrimSpace(text) == "" {
+		return text, Invalid(field, "%s must not be blank", field)
+	}
+	return text, checkText(field, text, 1, most)
+}
+
 func checkText(field, s string, least, most int) error {
 	if !utf8.ValidString(s) {
 		return Invalid(field, "%s is not valid UTF-8", field)

@@ -15,6 +15,7 @@ import (
 	"simgraph/domain/dashboard"
 	"simgraph/domain/document"
 	"simgraph/domain/inventory"
+	"simgraph/domain/note"
 	"simgraph/domain/report"
 	"simgraph/domain/signin"
 	"simgraph/domain/silence"
@@ -48,6 +49,7 @@ type Ports struct {
 	FieldUsage   domain.FieldUsages
 	Questions    domain.Questions
 	Dashboards   dashboard.Dashboards
+	Notes        note.Notes
 	Reports      report.Reports
 	Live         domain.Live
 	Audit        domain.AuditLog
@@ -155,6 +157,7 @@ type (
 
 	questionResolver        struct{ *Graph }
 	dashboardResolver       struct{ *Graph }
+	noteResolver            struct{ *Graph }
 	dashboardTileResolver   struct{ *Graph }
 	reportResolver          struct{ *Graph }
 	recipientResolver       struct{ *Graph }
@@ -295,6 +298,9 @@ func (g *Graph) Question() generated.QuestionResolver { return questionResolver{
 
 // Dashboard answers the fields of a dashboard.
 func (g *Graph) Dashboard() generated.DashboardResolver { return dashboardResolver{g} }
+
+// Note answers the fields of a note.
+func (g *Graph) Note() generated.NoteResolver { return noteResolver{g} }
 
 // DashboardTile answers the fields of a tile.
 func (g *Graph) DashboardTile() generated.DashboardTileResolver { return dashboardTileResolver{g} }

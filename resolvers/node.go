@@ -70,6 +70,7 @@ var nodeTypes = map[string]nodeType{
 	"Tariff":            {fleet, (*Graph).tariffNodes},
 	"Question":          {statistics[:1], (*Graph).questionNodes},
 	"Dashboard":         {statistics[:1], (*Graph).dashboardNodes},
+	"Note":              {statistics[:1], (*Graph).noteNodes},
 	"Report":            {statistics[:1], (*Graph).reportNodes},
 	"Operation":         {fleet, (*Graph).operationNodes},
 	"OperationResult":   {fleet, (*Graph).resultNodes},

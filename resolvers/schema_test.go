@@ -138,6 +138,7 @@ func TestEveryConnectionIsWalkedBothWaysAndCounted(t *testing.T) {
 	}
 	for range 3 {
 		s.mustAsk(t, `mutation {createConditionAlert(input: {ruleType: COMPANY, condition: {silentHours: 6}}) {alert {id}}}`)
+		s.mustAsk(t, `mutation {createNote(input: {text: "works", startsAt: "2026-11-02T12:00:00Z"}) {note {id}}}`)
 		s.mustAsk(t, `mutation {createSilence(input: {reason: "works", endsAt: "2100-01-01T00:00:00Z", startsAt: "2099-12-31T00:00:00Z", scope: {all: true}}) {silence {id}}}`)
 	}
 	for n := range 3 {

@@ -28,6 +28,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/fieldusage"
 	"simgraph/db/inventory"
+	"simgraph/db/note"
 	"simgraph/db/pg"
 	reports "simgraph/db/report"
 	"simgraph/db/signin"
@@ -79,13 +80,14 @@ func newStack(t testing.TB) *stack {
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock})
 	load(t, bundle.Stores{
 		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
+		Notes:      note.New(pool, clock),
 		Importer:   db.NewImporter(pool), Companies: companies.New(pool), Usage: records,
 		Alerts: alerts, Recipients: recipients,
 	})
 	s.pool, s.ports = pool, resolvers.Ports{
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
 		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock), Audit: audit.NewLog(pool),
+		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Questions: db.NewQuestions(pool, clock), Notes: note.New(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock), Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
 		Accounts: signin.New(pool, access, signin.Options{Idle: time.Hour, Most: time.Hour}),
 		Documents: document.New(pool, document.Options{

@@ -21,6 +21,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
+	"simgraph/db/note"
 	reports "simgraph/db/report"
 	"simgraph/db/silence"
 	"simgraph/db/usage"
@@ -68,6 +69,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 		Recipients:   db.NewRecipients(pool, clock),
 		Questions:    db.NewQuestions(pool, clock),
 		Dashboards:   dashboard.New(pool, dashboard.Options{Now: clock}),
+		Notes:        note.New(pool, clock),
 		Reports:      reports.New(pool, rules.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock),
 		Audit:        audit.NewLog(pool),
 	}, clock)
@@ -109,6 +111,7 @@ func load(t *testing.T, pool *sqlx.DB) {
 	defer file.Close()
 	stores := bundle.Stores{
 		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
+		Notes:      note.New(pool, clock),
 		Importer:   db.NewImporter(pool),
 		Companies:  companies.New(pool),
 		Usage:      usageStore(pool),

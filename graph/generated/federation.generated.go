@@ -13,6 +13,7 @@ import (
 	"simgraph/domain/condition"
 	"simgraph/domain/dashboard"
 	"simgraph/domain/document"
+	"simgraph/domain/note"
 	"simgraph/domain/report"
 	"simgraph/domain/silence"
 	"simgraph/domain/source"
@@ -260,6 +261,13 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 			return graphql.Null
 		}
 		return ec._Operation(ctx, sel, obj)
+	case note.Note:
+		return ec._Note(ctx, sel, &obj)
+	case *note.Note:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Note(ctx, sel, obj)
 	case domain.Group:
 		return ec._Group(ctx, sel, &obj)
 	case *domain.Group:

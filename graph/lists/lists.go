@@ -11,6 +11,7 @@ import (
 	"simgraph/domain/carrier"
 	"simgraph/domain/dashboard"
 	"simgraph/domain/document"
+	"simgraph/domain/note"
 	"simgraph/domain/query"
 	"simgraph/domain/report"
 	"simgraph/domain/silence"
@@ -41,6 +42,7 @@ var Generated = []List{
 	{"FeedReject", "FeedReject", "reasons of rejected requests", domain.FeedRejectFields},
 	{"FieldUsage", "FieldUsage", "counts of field usage", domain.FieldUsageFields},
 	{"Group", "Group", "groups", domain.GroupFields},
+	{"Note", "Note", "notes", note.Fields},
 	{"Operation", "Operation", "operations", bulk.Fields},
 	{"OperationResult", "OperationResult", "results of operations", bulk.ResultFields},
 	{"Operator", "Operator", "operators", domain.OperatorFields},

@@ -44,6 +44,8 @@ const (
 	Dashboard Type = "dashboard"
 	// Report is a report of a shared question or dashboard.
 	Report Type = "report"
+	// Note is a text that people pinned to a moment.
+	Note Type = "note"
 	// Session is a session that counters reported, with its highest reading, so
 	// that its next report books no more than is above that.
 	Session Type = "session"
@@ -53,7 +55,7 @@ const (
 // Types returns the types in an order in which every line follows those that it
 // names.
 func Types() []Type {
-	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, SourceProfile, Question, Dashboard, Report, Session, Usage}
+	return []Type{Company, Operator, Tariff, Group, User, Subscriber, Membership, Tag, Alert, Recipient, Suppression, AlertLog, SourceProfile, Question, Dashboard, Report, Note, Session, Usage}
 }
 
 // Item is the content of one line, checked by the rules of the domain.
@@ -66,7 +68,7 @@ type Item struct {
 	// *domain.Group, *domain.UserImport, *domain.Subscriber, domain.Membership,
 	// domain.TagImport, domain.AlertSpec, the e-mail address of a recipient as a
 	// string, a domain.Suppression, domain.Firing, *source.Profile,
-	// *domain.Question, *dashboard.Dashboard, *report.Report, *domain.SessionImport or domain.UsageRecord.
+	// *domain.Question, *dashboard.Dashboard, *report.Report, *note.Note, *domain.SessionImport or domain.UsageRecord.
 	Value any
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"iter"
 
-	"simgraph/domain/report"
+	"simgraph/domain/note"
 )
 
 // Export writes a company, all that Import restores: a line for what Types lists, but no
 // access keys, tokens, secrets or mails. The
 // same company gives the same text. progress, unless nil, is called for every line.
-func Export(ctx context.Context, from report.Snapshot, w *Writer, progress func()) error {
+func Export(ctx context.Context, from note.Snapshot, w *Writer, progress func()) error {
 	company, err := from.Company(ctx)
 	if err != nil {
 		return err
@@ -35,6 +35,7 @@ func Export(ctx context.Context, from report.Snapshot, w *Writer, progress func(
 		func() error { return lineAll(e, Question, from.Questions(ctx)) },
 		func() error { return lineAll(e, Dashboard, from.Dashboards(ctx)) },
 		func() error { return lineAll(e, Report, from.Reports(ctx)) },
+		func() error { return lineAll(e, Note, from.Notes(ctx)) },
 		func() error { return lineAll(e, Session, from.Sessions(ctx)) },
 		func() error { return lineAll(e, Usage, from.Usage(ctx)) },
 		w.Flush,

@@ -6,6 +6,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/note"
 	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
@@ -33,6 +34,9 @@ type Stores struct {
 	Reports interface {
 		// Keep stores reports as paused ones.
 		Keep(ctx context.Context, scope domain.Scope, all []*report.Report) ([]domain.Imported, error)
+	}
+	Notes interface {
+		Keep(ctx context.Context, scope domain.Scope, all []*note.Note) ([]domain.Imported, error)
 	}
 	Profiles interface {
 		// KeepProfiles adds profiles of sources, or versions of those that there are.

@@ -7,6 +7,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/note"
 	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
@@ -63,6 +64,9 @@ var keepers = map[Type]keeper{
 	}),
 	Report: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*report.Report) ([]domain.Imported, error) {
 		return s.Reports.Keep(ctx, scope, v)
+	}),
+	Note: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*note.Note) ([]domain.Imported, error) {
+		return s.Notes.Keep(ctx, scope, v)
 	}),
 	Session: keepAs(func(ctx context.Context, s Stores, scope domain.Scope, v []*domain.SessionImport) ([]domain.Imported, error) {
 		return s.Usage.KeepSessions(ctx, scope, v)

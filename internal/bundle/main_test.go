@@ -14,6 +14,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
+	"simgraph/db/note"
 	"simgraph/db/report"
 	"simgraph/db/source"
 	"simgraph/db/usage"
@@ -47,6 +48,7 @@ func stores(pool *sqlx.DB) bundle.Stores {
 		Recipients: db.NewRecipients(pool, time.Now),
 		Profiles:   source.New(pool, source.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock}),
 		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
+		Notes:      note.New(pool, clock),
 		Reports:    report.New(pool, rules.Finder{}, clock),
 		Usage:      usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}),
 	}

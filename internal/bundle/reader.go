@@ -92,6 +92,7 @@ var records = map[Type]func() record{
 	Question:      func() record { return new(questionRecord) },
 	Dashboard:     func() record { return new(dashboardRecord) },
 	Report:        func() record { return new(reportRecord) },
+	Note:          func() record { return new(noteRecord) },
 	Session:       func() record { return new(sessionRecord) },
 	Usage:         func() record { return new(usageRecord) },
 }

@@ -36,6 +36,8 @@ const (
 		`"firstDay":null,"lastDay":null,"compare":null,"groupId":null,"tagName":null,"physicalId":null}}]}`
 	goodReport = `{"type":"report","company":"acme","id":"01900000-0000-7000-8000-000000000003","questionId":"01900000-0000-7000-8000-000000000001","dashboardId":null,` +
 		`"frequency":"WEEKLY","hour":7,"recipients":["ops@acme.example","alerts@acme.example"],"unsubscribed":["alerts@acme.example"],"owner":"ops@acme.example"}`
+	goodNote = `{"type":"note","company":"acme","id":"01900000-0000-7000-8000-000000000004","text":"New firmware","startsAt":"2026-11-02T12:00:00Z","endsAt":"2026-11-02T13:00:00Z",` +
+		`"groupId":12,"physicalId":null,"owner":"ops@acme.example"}`
 	goodSession = `{"type":"session","company":"acme","subscriber":"8944","source":"pgw-1","nas":"pgw-london","sessionId":"s-9","generation":1,` +
 		`"physicalId":null,"imsi":"2341","msisdn":"4477","beganAt":"2026-11-01T10:05:00Z","asOf":"2026-11-01T10:20:00Z","reportedAt":"2026-11-01T10:20:01Z",` +
 		`"endedAt":"2026-11-01T10:20:00Z","cause":"User-Request","intervalSeconds":300,"mobileOriginated":1200,"mobileTerminated":88000,"reports":4,"records":3,` +
@@ -62,6 +64,7 @@ var goodLines = []string{
 	goodQuestion,
 	goodDashboard,
 	goodReport,
+	goodNote,
 	goodSession,
 	goodUsage,
 }
@@ -248,6 +251,12 @@ var badLines = []struct{ line, old, new, want string }{
 	{goodQuestion, `"STACKED"`, `"PIE"`, `there is no chart "PIE"`},
 	{goodQuestion, `"2026-10-31"`, `"2026-09-31"`, `lastDay must be a day such as 2026-11-01, in the years 1970 to 2199`},
 	{goodQuestion, `"tagName":null`, `"tagName":"fleet"`, `usage is that of a group, of a tag or of a subscriber: name one of them`},
+	{goodNote, `"text":"New firmware",`, ``, `text is missing`},
+	{goodNote, `"New firmware"`, `" "`, `text must not be blank`},
+	{goodNote, `"startsAt":"2026-11-02T12:00:00Z",`, ``, `startsAt is missing`},
+	{goodNote, `"endsAt":"2026-11-02T13:00:00Z"`, `"endsAt":"2026-11-02T12:00:00Z"`, `a note must end after it begins`},
+	{goodNote, `"physicalId":null`, `"physicalId":"8944"`, `a note is about a group or about a subscriber: name one of them`},
+	{goodNote, `"id":"01900000-0000-7000-8000-000000000004"`, `"id":"4"`, `id must be a UUID, not "4"`},
 	{goodReport, `"frequency":"WEEKLY"`, `"frequency":"YEARLY"`, `there is no frequency "YEARLY"`},
 	{goodReport, `"hour":7,`, ``, `hour is missing`},
 	{goodReport, `"dashboardId":null`, `"dashboardId":"01900000-0000-7000-8000-000000000002"`, `a report sends a question or a dashboard: not both`},

@@ -11,6 +11,7 @@ import (
 	"simgraph/domain"
 	"simgraph/domain/ascii"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/note"
 	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
@@ -93,6 +94,8 @@ func identify(item Item) (identity, bool) {
 		id.id = v.DashboardID
 	case *report.Report:
 		id.id = v.ReportID
+	case *note.Note:
+		id.id = v.NoteID
 	case *domain.SessionImport:
 		id.id = v.ID()
 	case string:

@@ -10,6 +10,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/note"
 	"simgraph/domain/report"
 	"simgraph/domain/source"
 )
@@ -72,6 +73,8 @@ func recordOf(item Item) (any, error) {
 		return newDashboardRecord(item.Company, v), nil
 	case *report.Report:
 		return newReportRecord(item.Company, v), nil
+	case *note.Note:
+		return newNoteRecord(item.Company, v), nil
 	case *domain.SessionImport:
 		return newSessionRecord(item.Company, v), nil
 	case domain.UsageRecord:

@@ -19,6 +19,7 @@ import (
 	operations "simgraph/db/bulk"
 	"simgraph/db/companies"
 	"simgraph/db/dashboard"
+	"simgraph/db/note"
 	sources "simgraph/db/source"
 	"simgraph/domain"
 	"simgraph/domain/ascii"
@@ -163,6 +164,7 @@ func stores(pool *sqlx.DB, log *slog.Logger) bundle.Stores {
 		Recipients: db.NewRecipients(pool, time.Now),
 		Profiles:   newSources(pool),
 		Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now}),
+		Notes:      note.New(pool, time.Now),
 		Reports:    newReports(pool),
 		Usage:      newUsage(pool, log),
 		Audit:      audit.NewLog(pool),

@@ -24,6 +24,7 @@ import (
 	"simgraph/db/fieldusage"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
+	"simgraph/db/note"
 	"simgraph/db/pg"
 	reports "simgraph/db/report"
 	"simgraph/db/retention"
@@ -191,6 +192,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store
 		Recipients:   db.NewRecipients(pool, time.Now),
 		Questions:    db.NewQuestions(pool, time.Now),
 		Dashboards:   dashboard.New(pool, dashboard.Options{Now: time.Now}),
+		Notes:        note.New(pool, time.Now),
 		Documents:    newDocuments(pool),
 		FieldUsage:   v.fields,
 		Webhooks:     webhooks,

@@ -14,6 +14,7 @@ import (
 	"simgraph/db/dashboard"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
+	"simgraph/db/note"
 	"simgraph/db/silence"
 	"simgraph/db/usage"
 	"simgraph/graph/engine/transport"
@@ -32,7 +33,7 @@ func endpoints(pool *sqlx.DB) (http.Handler, error) {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: store, Usage: records, Analytics: usage.NewAnalytics(records), VolumeAlerts: db.NewVolumeAlerts(pool, time.Now), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
-		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, time.Now), Silences: silence.New(pool, time.Now), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, time.Now), Questions: db.NewQuestions(pool, time.Now), Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now}),
+		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, time.Now), Silences: silence.New(pool, time.Now), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, time.Now), Questions: db.NewQuestions(pool, time.Now), Notes: note.New(pool, time.Now), Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now}),
 	}, time.Now)
 	gate, schema := access.NewGate(store, time.Now), graph.Schema()
 	engine := transport.New(schema, transport.Config{

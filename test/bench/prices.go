@@ -186,7 +186,7 @@ func (a *answers) samples() map[string]string {
 		"SourceProfileChoice":         `{name: "csv"}`, "SubscriberKey": `{physicalId: ` + id + `}`, "GroupKey": `{groupId: 7}`, "TagKey": `{name: "tag 1"}`,
 		"OperatorKey": `{code: "23401"}`, "TariffKey": `{name: "Tariff 1"}`, "UserKey": `{email: "reader@bench.example"}`, "AuditEntryKey": `{sequence: 1}`,
 		"AccessKeyKey": `{accessKeyId: "none"}`, "CommandKey": `{commandId: "00000000-0000-0000-0000-000000000000"}`, "OperationKey": `{operationId: "00000000-0000-0000-0000-000000000000"}`, "RecipientKey": `{recipientId: 1}`,
-		"TrustedDocumentKey": `{documentId: "none"}`, "DashboardKey": `{dashboardId: "00000000-0000-0000-0000-000000000000"}`,
+		"TrustedDocumentKey": `{documentId: "none"}`, "NoteKey": `{noteId: "00000000-0000-0000-0000-000000000000"}`, "DashboardKey": `{dashboardId: "00000000-0000-0000-0000-000000000000"}`,
 		"QuestionKey": `{questionId: "00000000-0000-0000-0000-000000000000"}`, "SilenceKey": `{silenceId: 1}`, "SourceKey": `{name: "none"}`, "UpstreamKey": `{upstreamId: 1}`, "WebhookKey": `{webhookId: 1}`,
 	}
 }

@@ -64,6 +64,7 @@ const (
 	questionID  kind = "questionId"
 	dashboardID kind = "dashboardId"
 	reportID    kind = "reportId"
+	noteID      kind = "noteId"
 	documentID  kind = "documentId"
 	// disabledHook is a webhook that is disabled.
 	disabledHook kind = "disabledHook"
@@ -120,7 +121,7 @@ var leaves = map[string]kind{
 	"EditConditionAlertInput.alertId": conditionID, "explainConditionAlert.alertId": conditionID, "DeleteConditionAlertInput.alertId": conditionID,
 	"silentHours": harmless, "sourceSilentMinutes": harmless, "days": harmless, "channel": harmless, "sessionsPerHour": harmless, "forecastBytes": harmless, "changesOf": harmless,
 	"silenceId": silenceID, "startsAt": harmless, "endsAt": harmless, "weekday": harmless, "from": harmless, "until": harmless, "ended": harmless,
-	"documentId": documentID, "reportId": reportID, "frequency": harmless, "hour": harmless, "recipients": userEmail, "isPaused": harmless,
+	"documentId": documentID, "reportId": reportID, "noteId": noteID, "text": harmless, "frequency": harmless, "hour": harmless, "recipients": userEmail, "isPaused": harmless,
 	"spreadsheet": harmless, "/export/usage.to": harmless, "/export/usage.group": groupID,
 	// Conditions of the graph, which the walks of the graph try and TestExportsFindNothingOfOthers.
 	"/export/subscribers.filter": harmless, "/export/usage.filter": harmless, "/export/sessions.filter": harmless, "/export/alert-log.filter": harmless, "/export/audit.filter": harmless,
@@ -155,7 +156,7 @@ var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInput.imsi": true, "EditGroupInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
-	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "DashboardKey.dashboardId": true, "ReportKey.reportId": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditReportInput.hour": true, "CreateReportInput.questionId": true, "previewReport.questionId": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
+	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "DashboardKey.dashboardId": true, "ReportKey.reportId": true, "NoteKey.noteId": true, "CreateNoteInput.groupId": true, "EditNoteInput.text": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditReportInput.hour": true, "CreateReportInput.questionId": true, "previewReport.questionId": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
 	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "UpstreamKey.upstreamId": true, "EditUpstreamInput.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true, "TrustedDocumentKey.documentId": true,
 	"AuditEntryKey.sequence": true, "SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
 
@@ -242,7 +243,7 @@ var attributes = map[string]func(part, values) any{
 	"upstreamId": func(_ part, v values) any { return v[upstreamID] }, "UpstreamFilter.name": func(p part, _ values) any { return p.sender() },
 	"UpstreamFilter.sourceName": func(p part, _ values) any { return p.sender() + "-usage" }, "baseUrl": nil, "lastSyncedAt": nil, "lastSweptAt": nil, "failedAt": nil,
 	"documentId": func(_ part, v values) any { return v[documentID] }, "TrustedDocumentFilter.name": func(p part, _ values) any { return p.document() }, "isTool": nil,
-	"reportId": func(_ part, v values) any { return v[reportID] }, "frequency": nil, "isPaused": nil,
+	"reportId": func(_ part, v values) any { return v[reportID] }, "noteId": func(_ part, v values) any { return v[noteID] }, "NoteFilter.text": func(p part, _ values) any { return p.mark + "-note" }, "frequency": nil, "isPaused": nil,
 	"questionId": func(_ part, v values) any { return v[questionID] }, "dashboardId": func(_ part, v values) any { return v[dashboardID] }, "DashboardFilter.name": func(p part, _ values) any { return p.mark + "-dashboard" },
 	"QuestionFilter.name": func(p part, _ values) any { return p.mark + "-question" },
 	"folder":              func(p part, _ values) any { return p.mark + "-folder" }, "owner": nil, "isShared": nil,
@@ -292,7 +293,7 @@ func (w *world) victim(t *testing.T, p part) values {
 		tariffName: p.tariff(), unusedTariff: p.tariff(), unusedGroup: p.group, spareUser: p.email(),
 		operationID: noOperation, activeOperation: noOperation, doneOperation: noOperation,
 		alertID: 990_001, conditionID: 990_006, "noticeId": 990_007, recipientID: 990_002, "entryId": 990_003, accessKeyID: "sgk_1_AAAAAAAAAAAAAAAA",
-		webhookID: 990_005, silenceID: 990_008, questionID: "00000000-0000-7000-8000-000000000004", dashboardID: "00000000-0000-7000-8000-000000000005", reportID: "00000000-0000-7000-8000-000000000005", documentID: strings.Repeat("0", 64), disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
+		webhookID: 990_005, silenceID: 990_008, questionID: "00000000-0000-7000-8000-000000000004", dashboardID: "00000000-0000-7000-8000-000000000005", reportID: "00000000-0000-7000-8000-000000000005", noteID: "00000000-0000-7000-8000-000000000006", documentID: strings.Repeat("0", 64), disabledHook: 990_005, deliveryID: "00000000-0000-7000-8000-000000000000",
 		"mailId": "00000000-0000-7000-8000-000000000002", "notified": "1:00000000-0000-7000-8000-000000000003:1",
 		upstreamID: 990_009, pausedUpstream: 990_009,
 		commandID: "00000000-0000-7000-8000-000000000001", providerURL: p.provider(),
@@ -302,7 +303,7 @@ func (w *world) victim(t *testing.T, p part) values {
 	}
 	for node, id := range map[string]any{
 		"Subscriber": v[physicalID], "Group": v[groupID], "Tag": v[tagName], "VolumeAlert": v[alertID],
-		"MailDelivery": v["mailId"], "AlertDelivery": v["notified"], "Silence": v[silenceID], "Question": v[questionID], "Dashboard": v[dashboardID], "Report": v[reportID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
+		"MailDelivery": v["mailId"], "AlertDelivery": v["notified"], "Silence": v[silenceID], "Question": v[questionID], "Dashboard": v[dashboardID], "Report": v[reportID], "Note": v[noteID], "ConditionAlert": v[conditionID], "ConditionLogEntry": v["noticeId"],
 		"VolumeLogEntry": v["entryId"], "Recipient": v[recipientID], "Operator": p.operator(), "Tariff": p.tariff(),
 		"User": p.email(), "Viewer": p.email(), "AccessKey": v[accessKeyID], "TrustedDocument": v[documentID],
 		"Webhook": v[webhookID], "WebhookDelivery": v[deliveryID], "Command": v[commandID],
@@ -440,6 +441,10 @@ WHERE c.company_id = $1 AND s.physical_id = $2 ORDER BY c.sequence DESC LIMIT 1`
 		t.Fatal(err)
 	}
 	v[reportID] = question
+	if err := w.pool.GetContext(t.Context(), &question, `SELECT note_id::text FROM notes WHERE company_id = $1 AND text = $2`, company, p.mark+"-note"); err != nil {
+		t.Fatal(err)
+	}
+	v[noteID] = question
 	for wanted, statement := range map[kind]string{
 		"mailId": `SELECT mail_id::text FROM mails WHERE company_id = $1 AND email = $2 LIMIT 1`,
 		"notified": `SELECT concat_ws(':', l.entry_id, l.notification_id, d.recipient_id)
@@ -534,6 +539,8 @@ func (w *world) fresh(t *testing.T) values {
 	v[dashboardID] = w.dashboard(t, own, "unused")
 	w.pool.MustExecContext(t.Context(), "DELETE FROM reports r WHERE company_id = $1 AND question_id IS NOT NULL AND NOT EXISTS (SELECT FROM questions q WHERE q.company_id = $1 AND q.question_id = r.question_id)", scope.Company)
 	v[reportID] = w.report(t, own, "own-admin@acme.example", report.Topic{QuestionID: new(v[questionID].(string))})
+	w.pool.MustExecContext(t.Context(), "DELETE FROM notes WHERE company_id = $1 AND text IN ('unused', 'text')", scope.Company)
+	v[noteID] = w.note(t, own, "unused")
 	v[alertID], v[recipientID], v[accessKeyID] = int(alert.AlertID), int(recipient.RecipientID), key.AccessKeyID
 	v[newEmail] = unusedEmail()
 	group, err := w.ports.Inventory.CreateGroup(t.Context(), scope, domain.Group{Name: "unused"})

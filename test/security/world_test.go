@@ -36,6 +36,7 @@ import (
 	"simgraph/db/fieldusage"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
+	"simgraph/db/note"
 	"simgraph/db/pg"
 	reports "simgraph/db/report"
 	store "simgraph/db/signin"
@@ -50,6 +51,7 @@ import (
 	conditions "simgraph/domain/condition"
 	boards "simgraph/domain/dashboard"
 	trusted "simgraph/domain/document"
+	notes "simgraph/domain/note"
 	"simgraph/domain/report"
 	silences "simgraph/domain/silence"
 	"simgraph/domain/source"
@@ -126,7 +128,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
 		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), VolumeAlerts: db.NewVolumeAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
 		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
-		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock), Live: w.live, Audit: audit.NewLog(pool),
+		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Notes: note.New(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock), Live: w.live, Audit: audit.NewLog(pool),
 		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Accounts: w.sessions, Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
 		LiveOperations: w.live, FieldUsage: fieldusage.New(pool, fieldusage.Options{Now: clock}),
 	}
@@ -166,6 +168,7 @@ func (w *world) load(t *testing.T) {
 	}
 	stores := bundle.Stores{
 		Dashboards: dashboard.New(w.pool, dashboard.Options{Now: clock}),
+		Notes:      note.New(w.pool, clock),
 		Importer:   db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage,
 		Alerts: db.NewVolumeAlerts(w.pool, clock), Recipients: db.NewRecipients(w.pool, clock),
 	}
@@ -187,6 +190,7 @@ func (w *world) load(t *testing.T) {
 		w.report(t, p, p.email(), report.Topic{QuestionID: &question})
 		board := w.dashboard(t, p, p.mark+"-dashboard")
 		w.report(t, p, p.email(), report.Topic{DashboardID: &board})
+		w.note(t, p, p.mark+"-note")
 		w.command(t, p)
 		w.source(t, p, p.sender(), p.profile())
 		w.upstream(t, p, p.sender())
@@ -257,6 +261,16 @@ func (w *world) question(t *testing.T, p part, name string) string {
 		t.Fatal(err)
 	}
 	return created.QuestionID
+}
+
+// note pins a note to the part's group, and returns its id.
+func (w *world) note(t *testing.T, p part, text string) string {
+	t.Helper()
+	created, err := w.ports.Notes.Create(t.Context(), domain.Whole(w.company(t, p.company)), notes.Note{Text: text, StartsAt: clock(), GroupID: new(int64(p.group))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created.NoteID
 }
 
 // dashboard adds a dashboard about the part's group that the company shares, and returns its id.

@@ -182,6 +182,20 @@ type CreateGroupInput struct {
 	IsTariffHidden bool `json:"isTariffHidden"`
 }
 
+// Which note to pin.
+type CreateNoteInput struct {
+	// What it says, 1 to 500 characters.
+	Text string `json:"text"`
+	// The moment that it is pinned to, or the begin of its span.
+	StartsAt time.Time `json:"startsAt"`
+	// The end of its span, after its begin; missing for a moment alone.
+	EndsAt graphql.Omittable[*time.Time] `json:"endsAt,omitempty"`
+	// The group that it is about. At most one of groupId and physicalId is said; none is for the company.
+	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+	// The subscriber that it is about: ICCID, device EUI or IMEI.
+	PhysicalID graphql.Omittable[*string] `json:"physicalId,omitempty"`
+}
+
 // Which question to keep.
 type CreateQuestionInput struct {
 	// Its name, 1 to 256 characters.
@@ -416,6 +430,12 @@ type DeleteGroupInput struct {
 	GroupID int32 `json:"groupId"`
 }
 
+// Which note to delete.
+type DeleteNoteInput struct {
+	// The identifier of the note.
+	NoteID string `json:"noteId"`
+}
+
 // Which question to delete.
 type DeleteQuestionInput struct {
 	// The identifier of the question.
@@ -558,6 +578,20 @@ type EditGroupInput struct {
 	Name graphql.Omittable[*string] `json:"name,omitempty"`
 	// Whether users in the group cannot see billing information about its subscribers. FORBIDDEN for users of groups.
 	IsTariffHidden graphql.Omittable[*bool] `json:"isTariffHidden,omitempty"`
+	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
+	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
+}
+
+// Which note to edit, and how. What it is about stays.
+type EditNoteInput struct {
+	// The identifier of the note.
+	NoteID string `json:"noteId"`
+	// What it says, 1 to 500 characters.
+	Text graphql.Omittable[*string] `json:"text,omitempty"`
+	// The moment that it is pinned to, or the begin of its span.
+	StartsAt graphql.Omittable[*time.Time] `json:"startsAt,omitempty"`
+	// The end of its span, after its begin; null makes it a moment alone.
+	EndsAt graphql.Omittable[*time.Time] `json:"endsAt,omitempty"`
 	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
 	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
 }
@@ -791,6 +825,14 @@ type MoveSubscriberInput struct {
 }
 
 type Mutation struct {
+}
+
+// Names a note.
+type NoteKey struct {
+	// The global id.
+	ID graphql.Omittable[*string] `json:"id,omitempty"`
+	// The identifier of the note.
+	NoteID graphql.Omittable[*string] `json:"noteId,omitempty"`
 }
 
 // Names an operation.
@@ -2073,6 +2115,85 @@ func (e *GroupOrderField) UnmarshalJSON(b []byte) error {
 }
 
 func (e GroupOrderField) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+// What notes can be ordered by.
+type NoteOrderField string
+
+const (
+	// The identifier of the note: a UUID.
+	NoteOrderFieldNoteID NoteOrderField = "NOTE_ID"
+	// What it says.
+	NoteOrderFieldText NoteOrderField = "TEXT"
+	// The moment that it is pinned to, or the begin of its span.
+	NoteOrderFieldStartsAt NoteOrderField = "STARTS_AT"
+	// The end of its span; null for a moment alone.
+	NoteOrderFieldEndsAt NoteOrderField = "ENDS_AT"
+	// The group that it is about.
+	NoteOrderFieldGroupID NoteOrderField = "GROUP_ID"
+	// The subscriber that it is about: ICCID, device EUI or IMEI.
+	NoteOrderFieldPhysicalID NoteOrderField = "PHYSICAL_ID"
+	// The e-mail address of the user who made it.
+	NoteOrderFieldOwner NoteOrderField = "OWNER"
+	// When it was made.
+	NoteOrderFieldCreatedAt NoteOrderField = "CREATED_AT"
+	// When it was last changed. The audit log has all changes.
+	NoteOrderFieldChangedAt NoteOrderField = "CHANGED_AT"
+)
+
+var AllNoteOrderField = []NoteOrderField{
+	NoteOrderFieldNoteID,
+	NoteOrderFieldText,
+	NoteOrderFieldStartsAt,
+	NoteOrderFieldEndsAt,
+	NoteOrderFieldGroupID,
+	NoteOrderFieldPhysicalID,
+	NoteOrderFieldOwner,
+	NoteOrderFieldCreatedAt,
+	NoteOrderFieldChangedAt,
+}
+
+func (e NoteOrderField) IsValid() bool {
+	switch e {
+	case NoteOrderFieldNoteID, NoteOrderFieldText, NoteOrderFieldStartsAt, NoteOrderFieldEndsAt, NoteOrderFieldGroupID, NoteOrderFieldPhysicalID, NoteOrderFieldOwner, NoteOrderFieldCreatedAt, NoteOrderFieldChangedAt:
+		return true
+	}
+	return false
+}
+
+func (e NoteOrderField) String() string {
+	return string(e)
+}
+
+func (e *NoteOrderField) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = NoteOrderField(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid NoteOrderField", str)
+	}
+	return nil
+}
+
+func (e NoteOrderField) MarshalGQL(w io.Writer) {
+	_, _ = fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *NoteOrderField) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e NoteOrderField) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

@@ -1,0 +1,228 @@
+// Package note keeps notes in PostgreSQL: see domain/note.
+package note
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/audit"
+	"simgraph/db/keyset"
+	"simgraph/db/pg"
+	"simgraph/domain"
+	"simgraph/domain/note"
+	"simgraph/domain/query"
+)
+
+// Store keeps notes in PostgreSQL.
+type Store struct {
+	pool *sqlx.DB
+	now  func() time.Time
+	// Most is how many notes a company keeps.
+	Most int
+}
+
+var _ note.Notes = (*Store)(nil)
+
+// New returns the store on the pool; now is the clock.
+func New(pool *sqlx.DB, now func() time.Time) *Store { return &Store{pool, now, note.MaxNotes} }
+
+func noNote(id string) error { return domain.NotFound("noteId", "note", id) }
+
+const (
+	noteColumns = `n.note_id, n.text, n.starts_at, n.ends_at, n.group_id, n.physical_id, n.owner_id, n.owner, n.created_at, n.changed_at`
+	// visibleNotes is the condition that a scope ($1, $2) shows the note n.
+	visibleNotes = `n.company_id = $1 AND ($2::bigint[] IS NULL OR
+  (n.group_id IS NULL OR n.group_id = ANY($2::bigint[])) AND (n.physical_id IS NULL OR EXISTS (
+    SELECT FROM subscribers s WHERE s.company_id = $1 AND s.physical_id = n.physical_id AND s.group_id = ANY($2::bigint[]))))`
+	fromNotes = `
+FROM notes n
+WHERE ` + visibleNotes
+	findNotes = `SELECT ` + noteColumns + fromNotes + ` AND n.note_id = ANY($3::uuid[])`
+	lockNote  = `SELECT ` + noteColumns + fromNotes + ` AND n.note_id = $3::uuid FOR UPDATE OF n`
+)
+
+// Row is a note as its table has it.
+type Row struct{ note.Note }
+
+// Read returns the note.
+func (r *Row) Read() *note.Note {
+	r.StartsAt, r.CreatedAt, r.ChangedAt = r.StartsAt.UTC(), r.CreatedAt.UTC(), r.ChangedAt.UTC()
+	if r.EndsAt != nil {
+		r.EndsAt = new(r.EndsAt.UTC())
+	}
+	return &r.Note
+}
+
+// table is the list of note.Fields.
+var table = keyset.Table{
+	Key: query.Field{Name: "noteId", Type: query.Text}, Order: []query.Order{{Field: query.Field{Name: "startsAt", Type: query.Time}, Desc: true}},
+	Select: noteColumns, From: fromNotes,
+	Columns: map[string]keyset.Column{
+		"noteId": {SQL: "n.note_id", UUID: true}, "text": {SQL: "n.text"}, "startsAt": {SQL: "n.starts_at"}, "endsAt": {SQL: "n.ends_at", Nullable: true},
+		"groupId": {SQL: "n.group_id", Nullable: true}, "physicalId": {SQL: "n.physical_id", Nullable: true}, "owner": {SQL: "n.owner"}, "createdAt": {SQL: "n.created_at"}, "changedAt": {SQL: "n.changed_at"},
+	},
+}
+
+type listed struct {
+	Row
+	keyset.Keyed
+}
+
+// List implements note.Notes.
+func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*note.Note], error) {
+	return keyset.Page(ctx, s.pool, table, scope, listing, func(r *listed) *note.Note { return r.Read() }, pg.GroupsOf(scope))
+}
+
+// Count implements note.Notes.
+func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return table.Count(ctx, s.pool, scope, listing, pg.GroupsOf(scope))
+}
+
+// FindMany implements note.Notes.
+func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*note.Note, error) {
+	known := pg.UUIDs(ids)
+	found := make(map[string]*note.Note, len(known))
+	err := pg.EachRow(ctx, s.pool, findNotes, []any{scope.Company, pg.GroupsOf(scope), known}, func(r Row) error {
+		found[r.NoteID] = r.Read()
+		return nil
+	})
+	return found, err
+}
+
+const (
+	countNotes = `SELECT count(*) FROM notes WHERE company_id = $1`
+	insertNote = `
+INSERT INTO notes (company_id, note_id, text, starts_at, ends_at, group_id, physical_id, owner_id, owner, changed_at, created_at)
+VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
+	writeNote = `
+UPDATE notes SET text = $3, starts_at = $4, ends_at = $5, group_id = $6, physical_id = $7, owner_id = $8, owner = $9, changed_at = $10
+WHERE company_id = $1 AND note_id = $2::uuid`
+)
+
+// write runs insertNote or writeNote.
+func write(ctx context.Context, tx *sqlx.Tx, sql string, scope domain.Scope, n *note.Note) error {
+	_, err := pg.Affected(ctx, tx, sql, scope.Company, n.NoteID, n.Text, n.StartsAt, n.EndsAt, n.GroupID, n.PhysicalID, n.OwnerID, n.Owner, n.ChangedAt)
+	return err
+}
+
+// kept is the note with its times as the database keeps them.
+func kept(n note.Note) note.Note {
+	n.StartsAt = pg.Moment(n.StartsAt)
+	if n.EndsAt != nil {
+		n.EndsAt = new(pg.Moment(*n.EndsAt))
+	}
+	return n
+}
+
+// audited are the fields of notes that the audit log keeps.
+var audited = []domain.AuditField[note.Note]{
+	{Name: "text", Text: func(n *note.Note) string { return n.Text }},
+	{Name: "startsAt", Text: func(n *note.Note) string { return moment(&n.StartsAt) }},
+	{Name: "endsAt", Text: func(n *note.Note) string { return moment(n.EndsAt) }},
+	{Name: "groupId", Text: func(n *note.Note) string { return number(n.GroupID) }},
+	{Name: "physicalId", Text: func(n *note.Note) string { return domain.OrEmpty(n.PhysicalID) }},
+}
+
+func moment(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339Nano)
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return pg.FormatInt(*n)
+}
+
+func entryOf(action, id string, before, after *note.Note) *domain.AuditEntry {
+	return &domain.AuditEntry{Action: action, SubjectType: "Note", SubjectID: id, Changes: domain.Differences(before, after, audited)}
+}
+
+// Create implements note.Notes.
+func (s *Store) Create(ctx context.Context, scope domain.Scope, n note.Note) (*note.Note, error) {
+	n, err := n.Checked()
+	if err != nil {
+		return nil, err
+	}
+	if err := n.MayPin(scope); err != nil {
+		return nil, err
+	}
+	if scope.Actor != nil {
+		n.OwnerID, n.Owner = scope.Actor.UserID, scope.Actor.Name
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, err
+	}
+	n = kept(n)
+	n.NoteID, n.CreatedAt = id.String(), pg.Moment(s.now())
+	n.ChangedAt = n.CreatedAt
+	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		count, err := pg.Count(ctx, tx, countNotes, scope.Company)
+		if err != nil {
+			return nil, err
+		}
+		if count >= s.Most {
+			return nil, domain.Invalid("text", "a company keeps at most %d notes: delete some", s.Most)
+		}
+		return entryOf(domain.AuditNoteCreate, n.NoteID, nil, &n), write(ctx, tx, insertNote, scope, &n)
+	})
+	return &n, err
+}
+
+// change runs do on a note that the scope shows, which is locked until the end.
+func (s *Store) change(ctx context.Context, scope domain.Scope, id string, do func(*sqlx.Tx, *note.Note) (*domain.AuditEntry, error)) error {
+	if !pg.IsUUID(id) {
+		return noNote(id)
+	}
+	return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		row, err := pg.GetOne[Row](ctx, tx, noNote(id), lockNote, scope.Company, pg.GroupsOf(scope), id)
+		if err != nil {
+			return nil, err
+		}
+		return do(tx, row.Read())
+	})
+}
+
+// Edit implements note.Notes.
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit note.Edit) (edited *note.Note, err error) {
+	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, before *note.Note) (*domain.AuditEntry, error) {
+		if err := scope.CheckVersion(before.Version()); err != nil {
+			return nil, err
+		}
+		after, err := edit.Apply(scope, *before)
+		if err != nil {
+			return nil, err
+		}
+		after = kept(after)
+		entry := entryOf(domain.AuditNoteEdit, after.NoteID, before, &after)
+		if edited = before; len(entry.Changes) == 0 {
+			return nil, nil
+		}
+		after.ChangedAt = pg.Moment(s.now())
+		edited = &after
+		return entry, write(ctx, tx, writeNote, scope, &after)
+	})
+	return edited, err
+}
+
+const removeNote = `DELETE FROM notes WHERE company_id = $1 AND note_id = $2::uuid`
+
+// Remove implements note.Notes.
+func (s *Store) Remove(ctx context.Context, scope domain.Scope, id string) (removed *note.Note, err error) {
+	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, n *note.Note) (*domain.AuditEntry, error) {
+		if _, err := (note.Edit{}).Apply(scope, *n); err != nil {
+			return nil, err
+		}
+		removed = n
+		_, err := pg.Affected(ctx, tx, removeNote, scope.Company, n.NoteID)
+		return entryOf(domain.AuditNoteDelete, n.NoteID, n, nil), err
+	})
+	return removed, err
+}
