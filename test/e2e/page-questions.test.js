@@ -240,7 +240,7 @@ inTab('a source that brings nothing since is marked, and usage outside of groups
   await tab.context().clearCookies();
   await enter(tab, place({ span: 'LAST_7_DAYS', interval: 'DAY', split: 'GROUP', chart: 'STACKED' }), token);
   await answer(tab).locator('.plot canvas').waitFor();
-  await answer(tab).getByText('1 marks: alerts, operations, silences and sources').click();
+  await answer(tab).getByText('1 mark: alerts, operations, silences, sources and notes').click();
   await answer(tab).getByRole('listitem').filter({ hasText: 'e2e brings no usage since' }).getByRole('link', { name: 'Source' }).waitFor();
   const sums = answer(tab).getByRole('list', { name: 'Sums' }).getByRole('listitem');
   await sums.filter({ hasText: '5 kB' }).getByRole('link').click();

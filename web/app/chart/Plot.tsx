@@ -15,9 +15,10 @@ export interface Series {
   kind?: 'line' | 'bars' | 'dashed';
 }
 
-/** Something that happened at a time, drawn as a line across the plot. */
+/** Something that happened at a time, drawn as a line across the plot; what lasted, as a band. */
 export interface Mark {
   at: number;
+  until?: number;
   /** A custom property of the style sheet. */
   color: string;
 }
@@ -35,6 +36,8 @@ interface Props {
   marks?: Mark[];
   /** Called with the step that was clicked. */
   onPick?: (step: number) => void;
+  /** Called with the moment that something is to be pinned to, in milliseconds. */
+  onPin?: (at: number) => void;
 }
 
 const noMarks: Mark[] = [];
@@ -42,17 +45,21 @@ const colorOf = (name: string) => getComputedStyle(document.documentElement).get
 export const palette = (i: number) => `--series-${(i % 8) + 1}`;
 
 /** Series over time, from zero, with the values under the pointer beside it, and totals in the legend. Dragging zooms in. */
-export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZone, events = false, marks = noMarks, onPick }: Props) {
+export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZone, events = false, marks = noMarks, onPick, onPin }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot>(null);
   const [zoomed, setZoomed] = useState(false);
   const pick = useRef(onPick);
   pick.current = onPick;
+  const marked = useRef(marks);
+  marked.current = marks;
+  const pin = useRef(onPin);
+  pin.current = onPin;
   const theme = useTheme();
   const system = useSystem();
   useEffect(() => {
     const element = host.current!;
-    const options = optionsOf({ series, inBytes, timeZone, height, width: element.clientWidth, times, events, marks, onZoom: setZoomed, onPick: pick });
+    const options = optionsOf({ series, inBytes, timeZone, height, width: element.clientWidth, times, events, marks: marked, onZoom: setZoomed, onPick: pick, onPin: pin });
     const plot = new uPlot(options, [times, ...series.map((one) => one.values)] as uPlot.AlignedData, element);
     drawn.current = plot;
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
@@ -61,7 +68,10 @@ export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZ
       observer.disconnect();
       plot.destroy();
     };
-  }, [times, series, inBytes, height, timeZone, events, marks, theme, system]);
+  }, [times, series, inBytes, height, timeZone, events, theme, system]);
+  useEffect(() => drawn.current?.redraw(false), [marks]);
+  // By keyboard, the last moment of what is shown is offered, which the form changes.
+  const pinLast = () => onPin?.(Math.min(Date.now(), (drawn.current?.scales.x?.max ?? times.at(-1) ?? 0) * 1000));
   const showAll = () => drawn.current?.setScale('x', { min: times[0]!, max: times.at(-1)! });
   return (
     <>
@@ -69,6 +79,7 @@ export function Plot({ label, times, series, bytes: inBytes, height = 240, timeZ
       <p className="plot-notes hint">
         <span>{events ? `Times in ${timeZone}.` : stepsOf(times, series, timeZone)}</span>
         {zoomed ? <button type="button" className="quiet" onClick={showAll}>Show the whole range</button> : canZoom(times) && <span>Drag over the plot to zoom in.</span>}
+        {onPin && <span><button type="button" className="quiet" title="Or click on the plot with Shift held" onClick={pinLast}>Pin a note</button></span>}
       </p>
     </>
   );
@@ -98,9 +109,10 @@ interface Drawing {
   width: number;
   times: number[];
   events: boolean;
-  marks: Mark[];
+  marks: RefObject<Mark[]>;
   onZoom: (zoomed: boolean) => void;
   onPick: RefObject<((step: number) => void) | undefined>;
+  onPin: RefObject<((at: number) => void) | undefined>;
 }
 
 function optionsOf(d: Drawing): uPlot.Options {
@@ -114,8 +126,8 @@ function optionsOf(d: Drawing): uPlot.Options {
     cursor: { y: false, points: { size: 7 }, drag: { x: canZoom(d.times), y: false } },
     hooks: {
       setScale: [(plot, key) => key === 'x' && d.onZoom(isZoomed(plot, d.times))],
-      draw: [(plot) => fadeLasting(plot, d), (plot) => drawMarks(plot, d.marks)],
-      ready: [(plot) => pickBy(plot, d.onPick)],
+      draw: [(plot) => fadeLasting(plot, d), (plot) => drawMarks(plot, d.marks.current)],
+      ready: [(plot) => pickBy(plot, d.onPick, d.onPin)],
     },
     scales: { x: { range: (_, min, max) => withRoom(min, max, d) }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [
@@ -149,14 +161,22 @@ function fadeLasting({ ctx, bbox, valToPos }: uPlot, d: Drawing) {
   ctx.restore();
 }
 
-function drawMarks({ ctx, bbox, valToPos, scales }: uPlot, marks: Mark[]) {
+function drawMarks({ ctx, bbox, valToPos, scales, data: [times] }: uPlot, marks: Mark[]) {
   ctx.save();
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
-  for (const { at, color } of marks) {
-    if (at < (scales.x?.min ?? 0) || at > (scales.x?.max ?? 0)) continue;
-    const x = Math.round(valToPos(at, 'x', true));
-    ctx.strokeStyle = colorOf(color);
+  const { min = 0, max = 0 } = scales.x ?? {};
+  for (const { at, until = at, color } of marks) {
+    // The last point stands for its step, at whose begin the plot may end.
+    if (until < min! || at >= Math.max(max!, times.at(-1)! + stepOf(times as number[]))) continue;
+    const x = Math.round(valToPos(Math.min(Math.max(at, min!), max!), 'x', true));
+    ctx.strokeStyle = ctx.fillStyle = colorOf(color);
+    if (until > at) {
+      ctx.globalAlpha = 0.12;
+      ctx.fillRect(x, bbox.top, valToPos(Math.min(until, max!), 'x', true) - x, bbox.height);
+      ctx.globalAlpha = 1;
+    }
+    if (at < min!) continue;
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
@@ -165,15 +185,17 @@ function drawMarks({ ctx, bbox, valToPos, scales }: uPlot, marks: Mark[]) {
   ctx.restore();
 }
 
-/** A click that drags nothing picks the step under the pointer. */
-function pickBy(plot: uPlot, onPick: Drawing['onPick']) {
+/** A click that drags nothing picks the step under the pointer; one with Shift pins to the moment there. */
+function pickBy(plot: uPlot, onPick: Drawing['onPick'], onPin: Drawing['onPin']) {
   let from = 0;
   plot.over.addEventListener('pointerdown', ({ clientX }) => {
     from = clientX;
   });
-  plot.over.addEventListener('click', ({ clientX }) => {
+  plot.over.addEventListener('click', ({ clientX, shiftKey }) => {
     const step = plot.cursor.idx;
-    if (Math.abs(clientX - from) < 4 && step !== null && step !== undefined) onPick.current?.(step);
+    if (Math.abs(clientX - from) >= 4) return;
+    if (shiftKey && onPin.current) onPin.current(plot.posToVal(clientX - plot.over.getBoundingClientRect().left, 'x') * 1000);
+    else if (step !== null && step !== undefined) onPick.current?.(step);
   });
 }
 

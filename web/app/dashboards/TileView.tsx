@@ -62,12 +62,10 @@ function Answered({ asks: d, label, reading }: { asks: Definition; label: string
         <>
           {asked.problem && <Failure problem={asked.problem} retry={asked.reload} />}
           {result === null && <Empty>There is no such {d.groupId !== null ? 'group' : d.tagName !== null ? 'tag' : 'subscriber'}, or you do not see it.</Empty>}
-          {result && span && <Shown of={d} asked={span} result={result} label={label} timeZone={timeZone} marks={noMarks} height={height} />}
+          {result && span && <Shown of={d} asked={span} result={result} label={label} timeZone={timeZone} height={height} />}
           {result === undefined && !asked.problem && <Waiting label="Adding up usage" />}
         </>
       )}
     </div>
   );
 }
-
-const noMarks: never[] = [];

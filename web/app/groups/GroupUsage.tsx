@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
-import { Plot } from '../chart/Plot';
 import { periodSpan } from '../format/span';
 import { bytes, count, useSystem } from '../format/units';
 import { type Point, past, stacked, timesOf } from '../overview/usage';
+import { Annotated } from '../notes/Annotated';
 import { Empty, Panel } from '../shell/parts';
 import { useViewer, useZone } from '../shell/viewer';
 import { BySource, soFar, type UsageSubject } from '../sources/UsageBySource';
@@ -22,6 +22,7 @@ export function GroupUsage({ of: { totals, series, previous }, name, subject }: 
     const points = past(series);
     return { times: timesOf(points), series: stacked(points) };
   }, [series]);
+  const span = useMemo(() => soFar(periodSpan(currentPeriod)), [currentPeriod]);
   const total = Number(totals?.total ?? 0);
   const before = Number(previous.totals?.total ?? 0);
   return (
@@ -29,8 +30,8 @@ export function GroupUsage({ of: { totals, series, previous }, name, subject }: 
       {totals && total === 0 ? <Empty>No usage in this billing period{before > 0 && `; ${bytes(before)} in the one before`}.</Empty> : (
         <>
           {totals && <p><strong>{bytes(total)}</strong> <span className="hint">· {bytes(totals.mobileTerminated)} received, {bytes(totals.mobileOriginated)} sent, {count(totals.sessions)} sessions{before > 0 && ` · ${bytes(before)} in the whole period before`}</span></p>}
-          {series && <Plot label={`Usage of ${name} by day: ${bytes(total)} in this period.`} times={drawn.times} series={drawn.series} bytes timeZone={timeZone} height={220} />}
-          <BySource of={subject} span={soFar(periodSpan(currentPeriod))} />
+          {series && <Annotated about={subject && 'groupId' in subject ? subject : {}} from={Date.parse(span.from)} to={Date.parse(span.to)} label={`Usage of ${name} by day: ${bytes(total)} in this period.`} times={drawn.times} series={drawn.series} bytes timeZone={timeZone} height={220} />}
+          <BySource of={subject} span={span} />
         </>
       )}
     </Panel>

@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react';
 import { Bars } from '../chart/Bars';
-import { Plot } from '../chart/Plot';
 import { lastDays, lastHours, lastMonths, periodSpan, type Span } from '../format/span';
 import { dateOf, day, moment, startOfDay } from '../format/time';
 import { bytes, count, useSystem } from '../format/units';
 import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
+import { Annotated } from '../notes/Annotated';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay, useViewer, useZone } from '../shell/viewer';
@@ -137,7 +137,7 @@ function Chart({ usage, span, subscriber, asked }: ChartProps) {
           <strong>{sum}</strong> <span className="hint">· {bytes(totals.mobileTerminated)} received, {bytes(totals.mobileOriginated)} sent, {count(totals.sessions)} sessions</span>
         </p>
       )}
-      {usage.series && <Plot label={`Usage over ${span}: ${sum}. The numbers are in the table below.`} times={times} series={series} bytes timeZone={timeZone} height={220} onPick={(i) => points[i] && go(sessionsOf(i))} />}
+      {usage.series && <Annotated about={{ physicalId: subscriber.physicalId, groupId: subscriber.group?.groupId }} from={Date.parse(asked.start)} to={Date.parse(asked.end)} label={`Usage over ${span}: ${sum}. The numbers are in the table below.`} times={times} series={series} bytes timeZone={timeZone} height={220} onPick={(i) => points[i] && go(sessionsOf(i))} />}
       {usage.series && (
         <details className="numbers">
           <summary>The numbers as a table</summary>

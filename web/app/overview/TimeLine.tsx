@@ -54,6 +54,15 @@ const operations = graphql(`
     }
   }
 `);
+const notes = graphql(`
+  query TimeLineNotes($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
+    notes(first: $first, after: $after, filter: { physicalId: { eq: $physicalId } }) {
+      nodes { noteId text startsAt owner }
+      totalCount @include(if: $count)
+      pageInfo { endCursor hasNextPage }
+    }
+  }
+`);
 const audit = graphql(`
   query TimeLineChanges($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
     auditLog(first: $first, after: $after, filter: { subjectId: { eq: $physicalId } }) {
@@ -64,7 +73,7 @@ const audit = graphql(`
   }
 `);
 
-type Kind = 'change' | 'alert' | 'session' | 'command';
+type Kind = 'change' | 'alert' | 'session' | 'command' | 'note';
 
 interface Entry extends Happening {
   kind: Kind;
@@ -73,13 +82,13 @@ interface Entry extends Happening {
   who?: string;
 }
 
-const kinds: [Kind | '', string][] = [['', 'All'], ['change', 'Changes'], ['alert', 'Alerts'], ['session', 'Sessions'], ['command', 'Commands']];
-const names: Record<Kind, string> = { change: 'Change', alert: 'Alert', session: 'Session', command: 'Command' };
+const kinds: [Kind | '', string][] = [['', 'All'], ['change', 'Changes'], ['alert', 'Alerts'], ['session', 'Sessions'], ['command', 'Commands'], ['note', 'Notes']];
+const names: Record<Kind, string> = { change: 'Change', alert: 'Alert', session: 'Session', command: 'Command', note: 'Note' };
 
 /** How many entries are added at a time. */
 const step = 25;
 
-/** What happened to a subscriber, the newest first: changes with who made them, alerts, sessions and commands to its carrier. */
+/** What happened to a subscriber, the newest first: changes with who made them, alerts, sessions, commands to its carrier, and notes about it. */
 export function TimeLine({ physicalId }: { physicalId: string }) {
   const [kind, choose] = useState<Kind | ''>('');
   const [length, setLength] = useState(step);
@@ -123,7 +132,7 @@ export function TimeLine({ physicalId }: { physicalId: string }) {
 function useLists(physicalId: string, kind: Kind | '') {
   const { isRestricted } = useViewer();
   const may = {
-    alert: useMay('VIEW_MONITORING_ALERTS'), session: useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER'), command: useMay('VIEW_SUBSCRIBER'), audit: useMay('VIEW_A_USERS_DETAILS') && !isRestricted,
+    alert: useMay('VIEW_MONITORING_ALERTS'), session: useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER'), command: useMay('VIEW_SUBSCRIBER'), note: useMay('VIEW_STATISTICS_OVERVIEW'), audit: useMay('VIEW_A_USERS_DETAILS') && !isRestricted,
   };
   const wanted = (of: Kind, allowed: boolean) => allowed && (kind === '' || kind === of);
   const variables = { physicalId };
@@ -132,11 +141,12 @@ function useLists(physicalId: string, kind: Kind | '') {
     sessions: useList(wanted('session', may.session) ? sessions : null, variables, ({ subscriber }) => subscriber?.sessions),
     commands: useList(wanted('command', may.command) ? commands : null, variables, ({ subscriber }) => subscriber?.commands),
     operations: useList(wanted('change', true) ? operations : null, variables, ({ subscriber }) => subscriber?.operationResults),
+    notes: useList(wanted('note', may.note) ? notes : null, variables, ({ notes }) => notes),
     changes: useList(wanted('change', may.audit) ? audit : null, variables, ({ auditLog }) => auditLog),
   };
   const lists: Read<Entry>[] = [
     entries(read.alerts, alertOf), entries(read.sessions, sessionOf(physicalId)),
-    entries(read.commands, commandOf), entries(read.operations, operationOf), entries(read.changes, changeOf(physicalId)),
+    entries(read.commands, commandOf), entries(read.operations, operationOf), entries(read.notes, noteOf), entries(read.changes, changeOf(physicalId)),
   ];
   const all = Object.values(read);
   return {
@@ -191,6 +201,8 @@ function operationOf({ id, changes, operation }: Of<typeof operations, 'operatio
     text: wordsOf(changes), who: operation!.startedBy,
   };
 }
+
+const noteOf = ({ noteId, text, startsAt, owner }: Nodes<typeof notes, 'notes'>): Entry => ({ key: `note/${noteId}`, kind: 'note', at: startsAt, title: text, text: '', who: owner });
 
 const changeOf = (physicalId: string) => ({ sequence, at, action, actor, door, requestId, changes }: Nodes<typeof audit, 'auditLog'>): Entry => ({
   key: `change/${sequence}`, kind: 'change', at, title: <a href={to('audit', { subjectId: physicalId, ...(requestId && { requestId }) })}>{action}</a>,

@@ -1,9 +1,10 @@
 import { useMemo } from 'react';
-import { Plot, type Series } from '../chart/Plot';
+import type { Series } from '../chart/Plot';
 import { daysBetween, moment, startOfDay } from '../format/time';
 import { bytes, change, count, useSystem } from '../format/units';
 import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
+import { Annotated } from '../notes/Annotated';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { type Period, useMay, useZone } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
@@ -27,6 +28,9 @@ const query = operation(`query UsageByDay {
     previous { totals { ${totals} } series(interval: DAY) { ${point} } }
   } }
 }`);
+
+/** What the chart is about: the company. */
+const whole = {};
 
 const usageOf = ({ company }: Answer) => company?.usage;
 
@@ -66,7 +70,7 @@ function Chart({ usage }: { usage: Usage }) {
           <Figure name="Sessions" text={count(usage.totals.sessions)} />
         </div>
       )}
-      {usage.series && <Plot label={`Usage by day: ${sum} in this period so far, ${bytes(before)} by the same time of the period before.`} times={times} series={series} bytes timeZone={timeZone} height={260} />}
+      {usage.series && <Annotated about={whole} from={Date.parse(usage.period.startsAt)} to={Date.parse(usage.period.endsAt)} label={`Usage by day: ${sum} in this period so far, ${bytes(before)} by the same time of the period before.`} times={times} series={series} bytes timeZone={timeZone} height={260} />}
       {usage.dataCompleteUntil && <p className="hint">Complete until {moment(usage.dataCompleteUntil, timeZone)}.</p>}
     </>
   );

@@ -1,8 +1,9 @@
 import { useMemo } from 'react';
 import { Bars } from '../chart/Bars';
-import { type Mark, palette, Plot, type Series } from '../chart/Plot';
+import { palette, type Series } from '../chart/Plot';
 import { day, moment } from '../format/time';
 import { bytes, change, count, percent, useSystem } from '../format/units';
+import { Annotated } from '../notes/Annotated';
 import { Empty } from '../shell/parts';
 import { go } from '../shell/route';
 import { useMay } from '../shell/viewer';
@@ -18,7 +19,6 @@ interface Props {
   result: Result;
   label: string;
   timeZone: string;
-  marks: Mark[];
   /** How high a chart is, in pixels. */
   height?: number;
 }
@@ -79,13 +79,13 @@ function Chart(props: ChartProps) {
   );
 }
 
-function OverTime({ of: d, asked, result, label, timeZone, marks, height = 300 }: ChartProps) {
+function OverTime({ of: d, asked, result, label, timeZone, height = 300 }: ChartProps) {
   const { times, series } = useMemo(() => ({ times: result.times.map((at) => at / 1000), series: seriesOf(d, result) }), [d, result]);
   const pick = (i: number) => {
     const href = stepAt(d, asked, result, i, timeZone);
     if (href) go(href);
   };
-  return <Plot label={`${label}. The numbers are in the table below.`} times={times} series={series} bytes={d.measure !== 'SESSIONS'} timeZone={timeZone} height={height} marks={marks} onPick={pick} />;
+  return <Annotated about={d} from={asked.from} to={asked.to} label={`${label}. The numbers are in the table below.`} times={times} series={series} bytes={d.measure !== 'SESSIONS'} timeZone={timeZone} height={height} onPick={pick} />;
 }
 
 /** The address of the question about a step of the answer. */

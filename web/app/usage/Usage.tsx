@@ -1,10 +1,11 @@
-import { useMemo, useState } from 'react';
+import { Suspense, useMemo, useState } from 'react';
 import { csvOf, download, fileName } from '../chart/download';
 import { AddToDashboard } from '../dashboards/Forms';
 import { linkTo } from '../explore/share';
 import { textOf } from '../graph/release';
 import { momentInZone } from '../format/time';
 import { useAsk, useDo } from '../graph/use';
+import { part } from '../shell/part';
 import { Empty, Failure, Panel, Waiting } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay, useViewer } from '../shell/viewer';
@@ -12,10 +13,9 @@ import { useGroupNames } from '../picker/choices';
 import { History } from '../ui/History';
 import { Printed } from '../ui/Printed';
 import { Controls } from './Controls';
-import { Happened, marksOf, useHappened } from './Happened';
 import { Questions, SaveForm } from './Kept';
 import { type Kept, list, one } from './kept';
-import { type Definition, definitionOf, inWords, paramsOf, ranks, same } from './question';
+import { type Definition, definitionOf, inWords, paramsOf, same } from './question';
 import { Reports, SendQuestion } from './Reports';
 import { linesOf } from './rows';
 import { Shown } from './Shown';
@@ -24,6 +24,8 @@ import { useAnswer } from './useAnswer';
 import { ExportAll } from '../ui/ExportAll';
 import '../styles/lists.css';
 import '../styles/usage.css';
+
+const Notes = part(() => import('../notes/Notes'));
 
 /** How long a span the exports have by country, in milliseconds. */
 const mostByCountry = (31 * 24 + 1) * 3_600_000;
@@ -80,9 +82,6 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
   const [saving, setSaving] = useState<'save' | 'new' | 'dashboard' | 'send' | null>(null);
   const words = inWords(d, groups.get(String(d.groupId)));
   const { fault, span, operation, asked, result } = useAnswer(d);
-  const isDrawn = !ranks(d) && ['LINE', 'STACKED', 'BARS'].includes(d.chart);
-  const { happened, isCut } = useHappened(span && isDrawn ? span : null);
-  const marks = useMemo(() => marksOf(happened), [happened]);
   const edit = useDo(async () => {
     const { plain } = await import('./plain');
     const { query, variables } = plain(await textOf(operation!.document), operation!.variables);
@@ -124,15 +123,15 @@ function Builder({ definition: d, kept }: { definition: Definition; kept: Kept |
           <div className="answered" aria-busy={asked.loading}>
             {asked.problem && <Failure problem={asked.problem} retry={asked.reload} />}
             {result === null && <Empty>There is no such {d.groupId !== null ? 'group' : d.tagName !== null ? 'tag' : 'subscriber'}, or you do not see it.</Empty>}
-            {result && span && <Shown of={d} asked={span} result={result} label={words} timeZone={timeZone} marks={marks} />}
+            {result && span && <Shown of={d} asked={span} result={result} label={words} timeZone={timeZone} />}
             {result === undefined && !asked.problem && <Waiting label="Adding up usage" rows={8} />}
           </div>
         )}
-        {result && isDrawn && <Happened of={happened} isCut={isCut} timeZone={timeZone} />}
       </Panel>
       {questions.problem && <Failure problem={questions.problem} retry={questions.reload} />}
       <Questions of={all} current={kept?.questionId ?? null} />
       <Reports />
+      <Suspense><Notes /></Suspense>
       {saving === 'dashboard' && <AddToDashboard question={kept && !isChanged ? kept : null} definition={d} close={() => setSaving(null)} />}
       {saving === 'send' && <SendQuestion kept={kept} definition={d} words={words} close={() => setSaving(null)} />}
       {(saving === 'save' || saving === 'new') && <SaveForm of={saving === 'save' ? kept : null} definition={d} folders={folders} close={() => setSaving(null)} />}
