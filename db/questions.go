@@ -75,7 +75,7 @@ var questionsTable = keyset.Table{
 	Key: query.Field{Name: "questionId", Type: query.Text}, Order: []query.Order{{Field: query.Field{Name: "name", Type: query.Text}}},
 	Select: questionColumns, From: fromQuestions,
 	Columns: map[string]keyset.Column{
-		"questionId": {SQL: "q.question_id", UUID: true}, "name": {SQL: "q.name"}, "folder": {SQL: "q.folder"}, "owner": {SQL: "q.owner"},
+		"questionId": {SQL: "q.question_id", UUID: true}, "name": {SQL: "q.name"}, "folder": {SQL: "q.folder", Nullable: true}, "owner": {SQL: "q.owner"},
 		"isShared": {SQL: "q.is_shared"}, "createdAt": {SQL: "q.created_at"}, "changedAt": {SQL: "q.changed_at"},
 	},
 }

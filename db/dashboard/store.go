@@ -91,7 +91,7 @@ var table = keyset.Table{
 	Key: query.Field{Name: "dashboardId", Type: query.Text}, Order: []query.Order{{Field: query.Field{Name: "name", Type: query.Text}}},
 	Select: dashboardColumns, From: fromDashboards,
 	Columns: map[string]keyset.Column{
-		"dashboardId": {SQL: "d.dashboard_id", UUID: true}, "name": {SQL: "d.name"}, "folder": {SQL: "d.folder"}, "owner": {SQL: "d.owner"},
+		"dashboardId": {SQL: "d.dashboard_id", UUID: true}, "name": {SQL: "d.name"}, "folder": {SQL: "d.folder", Nullable: true}, "owner": {SQL: "d.owner"},
 		"isShared": {SQL: "d.is_shared"}, "createdAt": {SQL: "d.created_at"}, "changedAt": {SQL: "d.changed_at"},
 	},
 }

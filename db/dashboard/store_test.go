@@ -14,6 +14,7 @@ import (
 	"simgraph/db/fleettest"
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/query"
 	"simgraph/internal/fatal"
 )
 
@@ -71,6 +72,18 @@ func TestDashboardsAreSeenByTheirOwnerAndSharedOnesByThoseWhoSeeTheirSubject(t *
 		if strings.Join(names, " ") != c.want || n != len(names) {
 			t.Errorf("%+v by %+v sees %q, counted %d", c.scope, c.scope.Actor, names, n)
 		}
+	}
+	// None of them stands in a folder.
+	folder, _ := dashboard.Fields.Find("folder")
+	none := query.Comparison{Field: folder, Op: query.Eq, Values: []query.Value{{Null: true}}}
+	if n := fleettest.Must[int](t)(s.Count(ctx, fleettest.All.By(owner), domain.Listing{Filter: none})); n != 5 {
+		t.Errorf("%d of 5 have no folder", n)
+	}
+	by := domain.Listing{Order: []query.Order{{Field: folder}}, Page: domain.Page{Limit: 2}}
+	first := fleettest.Must[domain.Slice[*dashboard.Dashboard]](t)(s.List(ctx, fleettest.All.By(owner), by))
+	by.Page.Cursor = first.Cursor(1)
+	if rest := fleettest.Must[domain.Slice[*dashboard.Dashboard]](t)(s.List(ctx, fleettest.All.By(owner), by)); len(rest.Items) != 2 {
+		t.Errorf("after two of five without a folder there are %d", len(rest.Items))
 	}
 }
 
