@@ -45,7 +45,7 @@ func (m mutationResolver) StartSubscriberChange(ctx context.Context, in input.St
 }
 
 func (g *Graph) operationStart(ctx context.Context, in input.StartSubscriberChangeInput) (start bulk.Start, err error) {
-	start = bulk.Start{ErrorPolicy: in.ErrorPolicy, ValidateOnly: in.ValidateOnly, Expect: wide[int](in.Expect.Value()), Silence: in.Silence}
+	start = bulk.Start{ErrorPolicy: in.ErrorPolicy, ValidateOnly: in.ValidateOnly, Expect: wide[int](in.Expect.Value()), Silence: in.Silence, Create: in.Create}
 	if digest := in.Digest.Value(); digest != nil {
 		start.Digest = *digest
 	}
@@ -78,7 +78,11 @@ func (g *Graph) operationStart(ctx context.Context, in input.StartSubscriberChan
 		if err != nil {
 			return start, domain.Within(domain.Item("rows", i), err)
 		}
-		start.Rows = append(start.Rows, bulk.Row{PhysicalID: row.PhysicalID, Change: change})
+		stated, err := rowStated(row)
+		if err != nil {
+			return start, domain.Within(domain.Item("rows", i), err)
+		}
+		start.Rows = append(start.Rows, bulk.Row{PhysicalID: row.PhysicalID, Change: change, Stated: stated})
 	}
 	return start, nil
 }
@@ -110,6 +114,21 @@ func rowChange(in *input.SubscriberChangeRow) (c bulk.Change, err error) {
 		c.Nickname = &nickname
 	}
 	return c, readTags(&c, in.AddTags.Value(), in.RemoveTags.Value())
+}
+
+// rowStated reads what a row says of a subscriber beside its change.
+func rowStated(in *input.SubscriberChangeRow) (s bulk.Stated, err error) {
+	s = bulk.Stated{
+		Kind: in.Kind.Value(), SubscriberID: in.SubscriberID.Value(), DataNumber: in.DataNumber.Value(), IMSI: in.Imsi.Value(),
+		OperatorCode: in.OperatorCode.Value(), ContractLength: wide[int](in.ContractLength.Value()), ConnectionDate: in.ConnectionDate.Value(),
+		ExpiryDate: in.ExpiryDate.Value(), IsActive: in.IsActive.Value(), SubscriberType: in.SubscriberType.Value(), EID: in.Eid.Value(),
+		SMDPProvider: in.SmdpProvider.Value(),
+	}
+	if parent := in.Parent.Value(); parent != nil {
+		s.ParentPhysicalID, s.IsEnabledOnParent = &parent.PhysicalID, &parent.IsEnabledOnParent
+	}
+	s.FixedIPAddress, err = fixedAddress(in.FixedIPAddress.Value())
+	return s, err
 }
 
 // moveOf takes a group that is null for none.

@@ -9,7 +9,7 @@ var examples = map[string]any{
 	"ListSubscribers.filter": "isActive eq true", "ListSubscribers.orderBy": "nickname desc",
 	"ListAlerts.filter": "ruleType eq sim", "ListAlerts.orderBy": "dateCreated desc",
 	"ListAlertLog.filter": "limitBoundary eq upper", "ListAlertLog.orderBy": "dateCreated desc",
-	"map": []string{"ICCID=physicalId", "Remarks="}, "validateOnly": true, "errorPolicy": "REJECT_FAILED_ROWS", "expect": 1_500, "silence": true,
+	"map": []string{"ICCID=physicalId", "Remarks="}, "validateOnly": true, "errorPolicy": "REJECT_FAILED_ROWS", "expect": 1_500, "silence": true, "create": true,
 	"digest": "5f2b6c1d9a3e4f708192a3b4c5d6e7f8",
 }
 

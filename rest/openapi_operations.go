@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"strings"
+
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 )
@@ -28,7 +30,7 @@ func operationStart() object {
 		"operationId": "startSubscriberChange",
 		"summary":     "Change subscribers by a CSV file",
 		"description": "Starts an operation with a row for each line, at most 200,000, as startSubscriberChange of the graph does. Cells are separated by commas, semicolons or tabs. A line that cannot be read is a row that fails. " +
-			"Needs the permissions: " + domain.ViewSubscriber.Label() + ", and " + domain.UpdateSubscriber.Label() + " for tags and nicknames, " + domain.ManageInventory.Label() + " for the rest.",
+			"Needs the permissions: " + domain.ViewSubscriber.Label() + ", and " + domain.UpdateSubscriber.Label() + " for tags and nicknames, " + domain.ManageInventory.Label() + " for the rest and for what it creates.",
 		"tags":        []string{"operations"},
 		"security":    []any{object{"oauth": []domain.Permission{domain.ViewSubscriber}}},
 		"parameters":  operationParameters(),
@@ -47,6 +49,7 @@ func operationParameters() []any {
 		parameter("errorPolicy", "What becomes of the others when rows fail.", object{
 			"type": "string", "default": bulk.RejectEverything, "enum": []bulk.Policy{bulk.RejectEverything, bulk.RejectFailedRows, bulk.IgnoreFailed},
 		}),
+		parameter("create", "Whether the subscribers of rows that do not exist are created. Such a row needs "+strings.Join(bulk.Needed(), ", ")+".", object{"type": "boolean", "default": false}),
 		parameter("expect", "How many rows there must be. Above 1,000 a run must say it.", object{"type": "integer", "minimum": 0}),
 		parameter("digest", "The digest of a dry run: refused when the rows are others.", object{"type": "string"}),
 		parameter("silence", "Whether a silence is made that ends with the operation, as of startSubscriberChange.", object{"type": "boolean", "default": false}),
@@ -61,7 +64,7 @@ func startedOperation() object {
 	return object{
 		"type": "object",
 		"required": []string{
-			"operationId", "state", "isDryRun", "digest", "total", "done", "changed", "failed", "unreadable", "unreadableTotal",
+			"operationId", "state", "isDryRun", "digest", "total", "done", "created", "changed", "failed", "unreadable", "unreadableTotal",
 		},
 		"properties": object{
 			"operationId": text("The id of the operation."),
@@ -70,6 +73,7 @@ func startedOperation() object {
 			"digest":      text("Identifies the rows: what a dry run gives here can be demanded of a run."),
 			"total":       number("How many rows it has."),
 			"done":        number("How many of them were decided, or checked."),
+			"created":     number("How many subscribers were created, or would be."),
 			"changed":     number("How many of them changed, or would change."),
 			"failed":      number("How many of them failed."),
 			"unreadable": object{"type": "array", "maxItems": 1000, "description": "The first lines that cannot be read.", "items": object{

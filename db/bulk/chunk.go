@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -23,9 +24,10 @@ import (
 
 const (
 	// stateOf also returns whether a chunk stores what it decides. A run does. A dry run does
-	// where it has the permission $3, and rolls back.
+	// where it has the permission $3, and rolls back; so does the check of what creates, since
+	// only the store finds what a new subscriber names.
 	stateOf = `
-SELECT o.state, o.state = 'RUNNING' OR o.is_dry_run AND $3 = ANY(o.permissions) AS writes
+SELECT o.state, o.state = 'RUNNING' OR o.creates OR o.is_dry_run AND $3 = ANY(o.permissions) AS writes
 FROM operations o
 WHERE o.company_id = $1 AND o.operation_id = $2`
 	rowsOfChunk = `
@@ -38,7 +40,7 @@ UPDATE operation_rows r SET outcome = l.outcome, code = nullif(l.code, ''), mess
 FROM unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::text[]) AS l(position, outcome, code, message, changes)
 WHERE r.company_id = $1 AND r.operation_id = $2 AND r.position = l.position`
 	writeProgress = `
-UPDATE operations SET state = $3, position = $4, done = $5, changed = $6, failed = $7, skipped = $8, attempts = 0, due_at = now()
+UPDATE operations SET state = $3, position = $4, done = $5, changed = $6, failed = $7, skipped = $8, created = $9, removed = $10, attempts = 0, due_at = now()
 WHERE company_id = $1 AND operation_id = $2`
 )
 
@@ -58,6 +60,12 @@ type chunkRow struct {
 
 func (r *chunkRow) fail(err *domain.Error) {
 	r.outcome, r.fault, r.edited.Changes = bulk.Failed, err, nil
+}
+
+// skip leaves a row that is not undone.
+func (r *chunkRow) skip(err *domain.Error) {
+	r.fail(err)
+	r.outcome = bulk.Skipped
 }
 
 // chunk checks or changes the next rows of an operation, all or none of them, and
@@ -158,22 +166,41 @@ func (c *chunk) work(ctx context.Context, failure *domain.Error) (err error) {
 			return err
 		}
 	}
-	changed, err := c.note(ctx)
+	done, err := c.note(ctx)
 	if err != nil {
 		return err
 	}
-	if err := announce.Operation(ctx, c.tx, c.company, o.id); err != nil || len(changed) == 0 {
+	if err := announce.Operation(ctx, c.tx, c.company, o.id); err != nil || len(done.names) == 0 {
 		return err
 	}
-	return audit.Record(ctx, c.tx, o.by(c.company), operationEntry(domain.AuditOperationRun, o.id,
-		domain.Became("change", description(o)), domain.Became("changed", pg.FormatInt(int64(len(changed)))), audit.Names("physicalIds", changed)))
+	return audit.Record(ctx, c.tx, o.by(c.company), operationEntry(domain.AuditOperationRun, o.id, done.changes(description(o))...))
 }
 
 func description(o *locked) string {
 	if o.UndoOf != nil {
 		return "undo " + *o.UndoOf
 	}
-	return readChange(o.Change).String()
+	return bulk.Describe(readChange(o.Change), o.Creates)
+}
+
+// decided are the subscribers that a chunk changed, and how.
+type decided struct {
+	names []string
+	of    map[bulk.Outcome]int
+}
+
+// changes are those of the entry of the audit log.
+func (d *decided) changes(description string) []domain.AuditChange {
+	all := []domain.AuditChange{domain.Became("change", description)}
+	for _, of := range []struct {
+		field   string
+		outcome bulk.Outcome
+	}{{"created", bulk.Created}, {"changed", bulk.Changed}, {"removed", bulk.Removed}} {
+		if n := d.of[of.outcome]; n > 0 {
+			all = append(all, domain.Became(of.field, pg.FormatInt(int64(n))))
+		}
+	}
+	return append(all, audit.Names("physicalIds", d.names))
 }
 
 const accountOfOperation = `
@@ -223,29 +250,75 @@ func (c *chunk) decide(ctx context.Context) error {
 	if err := c.load(ctx); err != nil {
 		return err
 	}
+	created, err := c.createdParents(ctx)
+	if err != nil {
+		return err
+	}
 	common := readChange(c.of.Change)
 	for _, r := range c.rows {
 		if fault := faultOf(r.Wanted); fault != nil {
 			r.fail(fault)
 			continue
 		}
+		row := bulk.Row{PhysicalID: r.PhysicalID, Change: readChange(r.Wanted).Over(common), Stated: readStated(r.Wanted)}
 		if r.before == nil {
-			r.fail(domain.NotFound("physicalId", "subscriber", r.PhysicalID))
+			c.create(r, row, created)
+			r.keepToShown()
 			continue
 		}
 		record := bulk.Record{Subscriber: *r.before, Tags: c.carried[r.before.Key]}
 		if c.of.UndoOf != nil {
 			c.undo(r, record)
 		} else {
-			c.edit(r, record, readChange(r.Wanted).Over(common))
+			c.edit(r, record, row)
 			r.keepToShown()
 		}
 	}
 	return nil
 }
 
-func (c *chunk) edit(r *chunkRow, record bulk.Record, change bulk.Change) {
-	r.edited = change.Edit(c.scope, record, r.Position, c.known)
+const createdByOperation = `
+SELECT r.physical_id FROM operation_rows r
+WHERE r.company_id = $1 AND r.operation_id = $2 AND r.physical_id = ANY($3) AND r.outcome = 'CREATED'`
+
+// createdParents are the parents of new profiles that earlier chunks have created. To a dry
+// run, which takes each chunk back, they are not there; so they are not to a run.
+func (c *chunk) createdParents(ctx context.Context) (map[string]bool, error) {
+	var parents []string
+	for _, r := range c.rows {
+		if parent := readStated(r.Wanted).ParentPhysicalID; r.before == nil && parent != nil {
+			parents = append(parents, *parent)
+		}
+	}
+	if len(parents) == 0 {
+		return nil, nil
+	}
+	found, err := pg.SelectValues[string](ctx, c.tx, createdByOperation, c.company, c.of.id, pq.StringArray(parents))
+	return setOf(found), err
+}
+
+// create makes the subscriber of a row that is not there.
+func (c *chunk) create(r *chunkRow, row bulk.Row, created map[string]bool) {
+	edited, err := row.Create(c.scope, r.Position, c.of.Creates)
+	if parent := row.ParentPhysicalID; err == nil && parent != nil && created[*parent] {
+		err = domain.NotFound("parent", "subscriber", *parent)
+	}
+	if err == nil {
+		err = bulk.Change{AddTags: row.AddTags}.Allowed(c.of.Permissions)
+	}
+	if err != nil {
+		r.fail(asFault(err))
+		return
+	}
+	r.edited, r.outcome = edited, bulk.Created
+}
+
+func (c *chunk) edit(r *chunkRow, record bulk.Record, row bulk.Row) {
+	if err := cmp.Or(row.Allowed(c.of.Permissions), row.Agrees(c.scope, r.before)); err != nil {
+		r.fail(asFault(err))
+		return
+	}
+	r.edited = row.Edit(c.scope, record, r.Position, c.known)
 	faults := r.edited.Faults
 	switch {
 	case len(faults) > 0 && (c.of.ErrorPolicy != bulk.IgnoreFailed || len(r.edited.Changes) == 0):
@@ -268,15 +341,28 @@ func (r *chunkRow) keepToShown() {
 }
 
 func (c *chunk) undo(r *chunkRow, record bulk.Record) {
+	if made := readCreated(r.Wanted); made != nil {
+		changes, changedSince, err := bulk.Removal(c.scope, record, made)
+		if err != nil {
+			r.undoFails(err, changedSince)
+			return
+		}
+		r.edited, r.outcome = bulk.Edited{Record: record, Changes: changes}, bulk.Removed
+		return
+	}
 	edited, changedSince, err := bulk.Undo(c.scope, record, readChanges(r.Wanted), c.known)
 	if err != nil {
-		if r.fail(asFault(err)); changedSince {
-			r.outcome = bulk.Skipped
-		}
+		r.undoFails(err, changedSince)
 		return
 	}
 	r.edited = edited
 	r.decided()
+}
+
+func (r *chunkRow) undoFails(err error, changedSince bool) {
+	if r.fail(asFault(err)); changedSince {
+		r.outcome = bulk.Skipped
+	}
 }
 
 func (r *chunkRow) decided() {
@@ -306,13 +392,21 @@ func (c *chunk) load(ctx context.Context) error {
 		return err
 	}
 	keys := make([]int64, 0, len(found))
+	var made []int64
 	for _, r := range c.rows {
-		if r.before = found[r.PhysicalID]; r.before != nil {
-			keys = append(keys, r.before.Key)
+		if r.before = found[r.PhysicalID]; r.before == nil {
+			continue
+		}
+		keys = append(keys, r.before.Key)
+		if c.of.UndoOf != nil && readCreated(r.Wanted) != nil {
+			made = append(made, r.before.Key)
 		}
 	}
 	named := c.named()
 	if c.carried, err = db.CarriedTags(ctx, c.tx, c.company, keys, named.tags); err != nil {
+		return err
+	}
+	if err := c.loadAllTags(ctx, made); err != nil {
 		return err
 	}
 	groups, err := pg.SelectValues[int64](ctx, c.tx, knownGroups, c.company, pq.Int64Array(named.groups))
@@ -321,6 +415,30 @@ func (c *chunk) load(ctx context.Context) error {
 	}
 	c.known = bulk.Known{Groups: setOf(groups), Tariffs: map[string]bool{}}
 	return c.loadTariffs(ctx, named.tariffs)
+}
+
+const allTags = `
+SELECT st.subscriber_key, st.tag_name
+FROM subscriber_tags st
+WHERE st.company_id = $1 AND st.subscriber_key = ANY($2)
+ORDER BY st.subscriber_key, st.tag_name`
+
+// loadAllTags reads every tag of the subscribers, not only those that the changes name.
+func (c *chunk) loadAllTags(ctx context.Context, keys []int64) error {
+	type row struct {
+		SubscriberKey int64
+		TagName       domain.TagName
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	for _, key := range keys {
+		c.carried[key] = nil
+	}
+	return pg.EachRow(ctx, c.tx, allTags, []any{c.company, pq.Int64Array(keys)}, func(r row) error {
+		c.carried[r.SubscriberKey] = append(c.carried[r.SubscriberKey], r.TagName)
+		return nil
+	})
 }
 
 // loadTariffs finds which of the tariffs the scope shows.
@@ -392,9 +510,10 @@ const (
 )
 
 // run stores what the chunk changes. A dry run does the same, notifies as the end of a run
-// would, and takes it all back: so what it says is set off is what the run sets off.
+// would, and takes it all back: so what it says is set off is what the run sets off. A check
+// before a run takes it back, and sets nothing off.
 func (c *chunk) run(ctx context.Context) error {
-	if !c.of.IsDryRun {
+	if c.of.State == bulk.Running {
 		commands, err := c.store(ctx)
 		if err != nil || commands == 0 {
 			return err
@@ -406,6 +525,10 @@ func (c *chunk) run(ctx context.Context) error {
 	}
 	commands, err := c.store(ctx)
 	if err != nil {
+		return err
+	}
+	if !c.of.IsDryRun {
+		_, err := c.tx.ExecContext(ctx, goBack)
 		return err
 	}
 	notified, err := db.NotifyFired(ctx, c.tx, c.company, c.of.id, c.moment())
@@ -429,12 +552,13 @@ func (o *locked) sets(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	return err
 }
 
-// store writes the subscribers that change, and their tags. It returns how many commands
-// that is for carriers.
+// store writes the subscribers that are created or change, and their tags, and removes those
+// of which the creation is undone. It returns how many commands that is for carriers.
 func (c *chunk) store(ctx context.Context) (commands int, err error) {
 	var changed []*domain.Subscriber
 	for _, r := range c.rows {
-		if r.outcome == bulk.Changed && slices.ContainsFunc(r.edited.Changes, func(a domain.AuditChange) bool { return a.Field != bulk.TagsField }) {
+		isEdited := r.outcome == bulk.Changed && slices.ContainsFunc(r.edited.Changes, func(a domain.AuditChange) bool { return a.Field != bulk.TagsField })
+		if r.outcome == bulk.Created || isEdited {
 			changed = append(changed, &r.edited.Subscriber)
 		}
 	}
@@ -442,21 +566,60 @@ func (c *chunk) store(ctx context.Context) (commands int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var tags []db.TagChange
 	for _, r := range c.rows {
 		if fault := refused[r.PhysicalID]; fault != nil {
 			r.fail(fault)
 		}
-		for _, change := range r.edited.Changes {
-			if change.Field == bulk.TagsField {
-				tags = append(tags, db.TagChange{Key: r.before.Key, PhysicalID: r.PhysicalID, Tag: bulk.TagOf(change), Attach: change.After != nil})
-			}
-		}
 	}
-	if err := db.StoreTags(ctx, c.tx, c.company, tags); err != nil {
+	if err := c.storeTags(ctx); err != nil {
+		return 0, err
+	}
+	if err := c.remove(ctx); err != nil {
 		return 0, err
 	}
 	return c.command(ctx)
+}
+
+const keysOf = `SELECT s.physical_id, s.key FROM subscribers s WHERE s.company_id = $1 AND s.physical_id = ANY($2)`
+
+// storeTags writes the tags that subscribers get or lose. Those that are removed lose all at
+// once.
+func (c *chunk) storeTags(ctx context.Context) error {
+	type row struct {
+		PhysicalID string
+		Key        int64
+	}
+	keys := map[string]int64{}
+	var created []string
+	for _, r := range c.rows {
+		switch {
+		case r.outcome == bulk.Created && len(r.edited.Tags) > 0:
+			created = append(created, r.PhysicalID)
+		case r.outcome == bulk.Changed:
+			keys[r.PhysicalID] = r.before.Key
+		}
+	}
+	if len(created) > 0 {
+		found, err := pg.SelectAll[row](ctx, c.tx, keysOf, c.company, pq.StringArray(created))
+		if err != nil {
+			return err
+		}
+		for _, r := range found {
+			keys[r.PhysicalID] = r.Key
+		}
+	}
+	var tags []db.TagChange
+	for _, r := range c.rows {
+		if r.outcome == bulk.Removed {
+			continue
+		}
+		for _, change := range r.edited.Changes {
+			if change.Field == bulk.TagsField {
+				tags = append(tags, db.TagChange{Key: keys[r.PhysicalID], PhysicalID: r.PhysicalID, Tag: bulk.TagOf(change), Attach: change.After != nil})
+			}
+		}
+	}
+	return db.StoreTags(ctx, c.tx, c.company, tags)
 }
 
 // command asks the carriers for what the changes mean to them, and returns how often.
@@ -473,19 +636,16 @@ func (c *chunk) command(ctx context.Context) (int, error) {
 
 // note writes the results, and how far the operation is. It returns the subscribers
 // that changed.
-func (c *chunk) note(ctx context.Context) (changed []string, err error) {
-	o := c.of
+func (c *chunk) note(ctx context.Context) (*decided, error) {
+	o, done := c.of, &decided{of: map[bulk.Outcome]int{}}
 	var results resultArrays
 	for _, r := range c.rows {
 		o.Done, o.Position = o.Done+1, r.Position
-		switch r.outcome {
-		case bulk.Changed:
-			o.Changed++
-			changed = append(changed, r.PhysicalID)
-		case bulk.Failed:
-			o.Failed++
-		case bulk.Skipped:
-			o.Skipped++
+		if counter, changes := o.counter(r.outcome); counter != nil {
+			if *counter++; changes {
+				done.of[r.outcome]++
+				done.names = append(done.names, r.PhysicalID)
+			}
 		}
 		// A check before a run notes only what fails.
 		if o.State == bulk.Running || o.IsDryRun || r.outcome == bulk.Failed {
@@ -493,22 +653,40 @@ func (c *chunk) note(ctx context.Context) (changed []string, err error) {
 		}
 	}
 	if o.State == bulk.Checking {
-		changed = nil
+		done = &decided{}
 	}
 	if _, err := pg.Affected(ctx, c.tx, writeResults, c.company, o.id, results.positions, results.outcomes, results.codes, results.messages, results.changes); err != nil {
 		return nil, err
 	}
 	ends := o.Position >= o.Total
 	if ends && o.State == bulk.Checking && !o.IsDryRun && o.Failed == 0 {
-		o.State, o.Position, o.Done, o.Changed, ends = bulk.Running, 0, 0, 0, false
+		o.State, o.Position, o.Done, o.Created, o.Changed, ends = bulk.Running, 0, 0, 0, 0, false
 	}
-	if _, err := pg.Affected(ctx, c.tx, writeProgress, c.company, o.id, string(o.State), o.Position, o.Done, o.Changed, o.Failed, o.Skipped); err != nil {
+	if _, err := pg.Affected(ctx, c.tx, writeProgress, c.company, o.id, string(o.State), o.Position, o.Done, o.Changed, o.Failed, o.Skipped, o.Created, o.Removed); err != nil {
 		return nil, err
 	}
 	if ends {
-		err = c.end(ctx, c.tx, c.company, o, c.last())
+		return done, c.end(ctx, c.tx, c.company, o, c.last())
 	}
-	return changed, err
+	return done, nil
+}
+
+// counter is the count of an outcome, nil for none, and whether a subscriber of it is another
+// than before.
+func (o *locked) counter(outcome bulk.Outcome) (counter *int, changes bool) {
+	switch outcome {
+	case bulk.Created:
+		return &o.Created, true
+	case bulk.Changed:
+		return &o.Changed, true
+	case bulk.Removed:
+		return &o.Removed, true
+	case bulk.Failed:
+		return &o.Failed, false
+	case bulk.Skipped:
+		return &o.Skipped, false
+	}
+	return nil, false
 }
 
 // last is the state in which the operation ends after its last row.

@@ -30,6 +30,7 @@ type locked struct {
 	// Permissions are what its user needs, Groups those that its user saw: nil for the
 	// whole company.
 	Permissions                                  pg.TextList[domain.Permission]
+	Creates                                      bool
 	Groups                                       pq.Int64Array
 	UserID                                       int64
 	Fired, Messages, Commands                    int
@@ -39,7 +40,7 @@ type locked struct {
 
 const lockOperation = `
 SELECT o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.error_policy, o.undo_of::text AS undo_of, o.change::text AS change, o.position,
-  o.total, o.done, o.changed, o.failed, o.skipped, o.started_at, o.ended_at,
+  o.total, o.done, o.created, o.changed, o.removed, o.failed, o.skipped, o.started_at, o.ended_at, o.creates,
   COALESCE(o.fired, 0) AS fired, COALESCE(o.mailed, '{}') AS mailed, COALESCE(o.messages, 0) AS messages, COALESCE(o.commands, 0) AS commands,
   o.silence_id, o.permissions, o.groups, o.user_id, o.actor, o.access_key_id, o.door, o.address, o.request_id
 FROM operations o
@@ -64,6 +65,7 @@ func (o *locked) by(company domain.CompanyID) domain.Scope {
 // rejected: nothing changed, and only what failed was decided.
 const endOperation = `
 UPDATE operations SET state = $3::text, ended_at = $4,
+  created = CASE WHEN state = 'CHECKING' AND NOT is_dry_run THEN 0 ELSE created END,
   changed = CASE WHEN state = 'CHECKING' AND NOT is_dry_run THEN 0 ELSE changed END,
   skipped = CASE WHEN state = 'CHECKING' AND NOT is_dry_run THEN 0 ELSE skipped END,
   done = CASE WHEN state = 'CHECKING' AND NOT is_dry_run THEN failed ELSE done END
@@ -140,13 +142,14 @@ func (s *Store) Cancel(ctx context.Context, caller *domain.Caller, operationID s
 	return s.Find(ctx, caller.Scope, operationID)
 }
 
-// copyChanged makes the rows of an operation that undoes: those that changed, in the
-// opposite order.
+// copyChanged makes the rows of an operation that undoes: those that changed or were created,
+// in the opposite order.
 const copyChanged = `
 INSERT INTO operation_rows (company_id, operation_id, position, physical_id, wanted)
-SELECT r.company_id, $2::uuid, row_number() OVER (ORDER BY r.position DESC), r.physical_id, r.changes
+SELECT r.company_id, $2::uuid, row_number() OVER (ORDER BY r.position DESC), r.physical_id,
+  CASE WHEN r.outcome = 'CREATED' THEN ('{"Created":' || r.changes::text || '}')::json ELSE r.changes END
 FROM operation_rows r
-WHERE r.company_id = $1 AND r.operation_id = $3 AND r.outcome = 'CHANGED'`
+WHERE r.company_id = $1 AND r.operation_id = $3 AND r.outcome IN ('CREATED', 'CHANGED')`
 
 // Undo implements bulk.Operations.
 func (s *Store) Undo(ctx context.Context, caller *domain.Caller, operationID string) (*bulk.Operation, error) {

@@ -115,6 +115,27 @@ func someChange(random *rand.Rand) (c bulk.Change) {
 	return c
 }
 
+// made is a subscriber as a row creates it, and what becomes of the row.
+func made(row bulk.Row, creates bool) (*model, bulk.Outcome) {
+	m := &model{tariff: *row.TariffName, tags: map[string]bool{}}
+	if row.Nickname != nil {
+		m.nickname = *row.Nickname
+	}
+	if row.IsBarred != nil {
+		m.barred = *row.IsBarred
+	}
+	if row.Move != nil && row.Move.GroupID != nil {
+		m.group = *row.Move.GroupID
+	}
+	for _, tag := range row.AddTags {
+		m.tags[string(tag)] = true
+	}
+	if !creates || m.tariff == "None" || m.group == 99 {
+		return nil, bulk.Failed
+	}
+	return m, bulk.Created
+}
+
 // Whatever operations come, by whichever of several instances they run, and however
 // often work on a chunk is broken off: the subscribers are as a simple reference has
 // them, and undoing all in turn brings back the first state.
@@ -148,9 +169,27 @@ func TestOperationsAgreeWithAReference(t *testing.T) {
 				start.Rows = append(start.Rows, bulk.Row{PhysicalID: id, Change: someChange(random)})
 			}
 		}
+		// Of these some are there already.
+		start.Create = random.IntN(3) > 0
+		for _, row := range newRows(12) {
+			if random.IntN(2) > 0 {
+				tariff := row.TariffName
+				if row.Change = someChange(random); row.TariffName == nil {
+					row.TariffName = tariff
+				}
+				start.Rows = append(start.Rows, row)
+			}
+		}
+		random.Shuffle(len(start.Rows), func(i, j int) { start.Rows[i], start.Rows[j] = start.Rows[j], start.Rows[i] })
 		outcomes := map[string]bulk.Outcome{}
 		for _, row := range start.Rows {
-			outcomes[row.PhysicalID] = fleet[row.PhysicalID].apply(row.Change, policy)
+			if of := fleet[row.PhysicalID]; of != nil {
+				outcomes[row.PhysicalID] = of.apply(row.Change, policy)
+			} else if of, outcome := made(row, start.Create); outcome == bulk.Created {
+				fleet[row.PhysicalID], outcomes[row.PhysicalID] = of, outcome
+			} else {
+				outcomes[row.PhysicalID] = outcome
+			}
 		}
 		f.breaks.Store(maxBreaks)
 		id := f.awaited(f.start(f.boss, start))
@@ -159,12 +198,16 @@ func TestOperationsAgreeWithAReference(t *testing.T) {
 				t.Errorf("%s is %s, want %s: %+v", r.PhysicalID, r.Outcome, want, r)
 			}
 		}
-		for id, row := range f.rows() {
-			if want := fleet[id].String(); row != want {
-				t.Fatalf("%s is %s, want %s", id, row, want)
+		now := f.rows()
+		for id, row := range now {
+			if of := fleet[id]; of == nil || row != of.String() {
+				t.Fatalf("%s is %s, want %v", id, row, of)
 			}
 		}
-		if f.find(id).Changed > 0 {
+		if len(now) != len(fleet) {
+			t.Fatalf("%d subscribers, want %d", len(now), len(fleet))
+		}
+		if o := f.find(id); o.Created+o.Changed > 0 {
 			done = append(done, id)
 		}
 	}
@@ -173,15 +216,19 @@ func TestOperationsAgreeWithAReference(t *testing.T) {
 		undo, err := f.store.Undo(t.Context(), f.boss, id)
 		f.try(err)
 		f.awaited(undo)
-		if o := f.find(undo.OperationID); o.Changed != o.Total {
+		if o := f.find(undo.OperationID); o.Changed+o.Removed != o.Total {
 			t.Errorf("%+v", o)
 		}
 	}
 	stop()
-	for id, row := range f.rows() {
+	last := f.rows()
+	for id, row := range last {
 		if row != first[id] {
 			t.Errorf("%s is %s, was %s", id, row, first[id])
 		}
+	}
+	if len(last) != len(first) {
+		t.Errorf("%d subscribers, had %d", len(last), len(first))
 	}
 }
 

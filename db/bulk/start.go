@@ -33,8 +33,8 @@ SELECT count(*) FROM (
 	// time leaves the check to the request for a while, where there is one.
 	addOperation = `
 INSERT INTO operations (company_id, operation_id, state, is_dry_run, error_policy, undo_of, change, permissions, groups, digest, total,
-  started_at, due_at, user_id, actor, access_key_id, door, address, request_id, silence_id, dry_run_of, fired, mailed, messages, commands)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16, $17, $18, $19, $20, $21, 0, '{}', 0, 0)`
+  started_at, due_at, user_id, actor, access_key_id, door, address, request_id, silence_id, dry_run_of, creates, fired, mailed, messages, commands)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16, $17, $18, $19, $20, $21, $22, 0, '{}', 0, 0)`
 	digestRows = `
 SELECT encode(sha256(convert_to($3::text || chr(10) || string_agg(r.physical_id || ' ' || COALESCE(r.wanted::text, ''), chr(10) ORDER BY r.position), 'UTF8')), 'hex')
 FROM operation_rows r
@@ -53,6 +53,7 @@ type newOperation struct {
 	undoOf      *uuid.UUID
 	dryRunOf    *uuid.UUID
 	change      bulk.Change
+	creates     bool
 	permissions []domain.Permission
 	total       int
 	digest      string
@@ -65,12 +66,18 @@ func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 func (s *Store) Start(ctx context.Context, caller *domain.Caller, start bulk.Start) (*bulk.Operation, error) {
 	start.Change.TerminateDate = stored(start.Change.TerminateDate)
 	for i := range start.Rows {
-		start.Rows[i].TerminateDate = stored(start.Rows[i].TerminateDate)
+		storeTimes(&start.Rows[i])
 	}
 	if err := start.Check(s.Now()); err != nil {
 		return nil, err
 	}
-	o := newOperation{id: newID(), state: start.First(), isDryRun: start.ValidateOnly, policy: start.ErrorPolicy, change: start.Change, permissions: append([]domain.Permission{}, start.Permissions()...)}
+	o := newOperation{id: newID(), state: start.First(), isDryRun: start.ValidateOnly, policy: start.ErrorPolicy, change: start.Change, creates: start.Create,
+		permissions: append([]domain.Permission{}, start.Permissions(caller)...)}
+	if start.Create {
+		if err := bulk.MayCreate(caller); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.begin(ctx, caller, &start, &o); err != nil {
 		if start.Lines != nil {
 			s.abandon(ctx, caller.Scope, o.id)
@@ -92,7 +99,7 @@ func (s *Store) begin(ctx context.Context, caller *domain.Caller, start *bulk.St
 		return domain.Forbidden("a person starts a dry run, on its page")
 	}
 	if start.Lines != nil {
-		if o.permissions, err = s.upload(ctx, caller, start.Lines, o.id, o.permissions); err != nil {
+		if o.permissions, err = s.upload(ctx, caller, start, o.id, o.permissions); err != nil {
 			return err
 		}
 	}
@@ -121,7 +128,7 @@ func (s *Store) begin(ctx context.Context, caller *domain.Caller, start *bulk.St
 				return err
 			}
 		}
-		changes := []domain.AuditChange{domain.Became("change", o.change.String())}
+		changes := []domain.AuditChange{domain.Became("change", bulk.Describe(o.change, o.creates))}
 		if o.dryRunOf != nil {
 			changes = append(changes, domain.Became("dryRunOf", start.DryRunOf))
 		}
@@ -205,7 +212,13 @@ func (s *Store) takeDryRun(ctx context.Context, tx *sqlx.Tx, caller *domain.Call
 	if err := of.CheckStart(start.Digest, s.Now()); err != nil {
 		return 0, err
 	}
+	if dry.Creates {
+		if err := bulk.MayCreate(caller); err != nil {
+			return 0, err
+		}
+	}
 	start.ErrorPolicy = of.ErrorPolicy
+	o.creates = dry.Creates
 	o.dryRunOf, o.change, o.permissions, o.policy, o.state = &dry.id, readChange(dry.Change), dry.Permissions, of.ErrorPolicy, start.First()
 	if err := announce.Operation(ctx, tx, company, dry.id); err != nil {
 		return 0, err
@@ -221,6 +234,13 @@ func stored(at *time.Time) *time.Time {
 	return new(pg.Moment(*at))
 }
 
+// storeTimes makes the times of a row as the database keeps them.
+func storeTimes(row *bulk.Row) {
+	for _, at := range []**time.Time{&row.TerminateDate, &row.ConnectionDate, &row.ExpiryDate} {
+		*at = stored(*at)
+	}
+}
+
 // checkNow checks the rows of an operation. The worker goes on with what it leaves.
 func (s *Store) checkNow(ctx context.Context, company domain.CompanyID, id uuid.UUID, total int) error {
 	for done := bulk.Chunk; ; done += bulk.Chunk {
@@ -233,7 +253,11 @@ func (s *Store) checkNow(ctx context.Context, company domain.CompanyID, id uuid.
 }
 
 func digest(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newOperation) (string, error) {
-	text, err := pg.GetOne[string](ctx, tx, errors.New("an operation without rows"), digestRows, scope.Company, o.id, textOf(o.change))
+	common := textOf(o.change)
+	if o.creates {
+		common += " create"
+	}
+	text, err := pg.GetOne[string](ctx, tx, errors.New("an operation without rows"), digestRows, scope.Company, o.id, common)
 	if err != nil {
 		return "", err
 	}
@@ -261,7 +285,7 @@ func (s *Store) add(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newO
 	}
 	if _, err := pg.Affected(ctx, tx, addOperation, scope.Company, o.id, string(o.state), o.isDryRun, string(o.policy), o.undoOf, textOf(o.change),
 		pq.Array(o.permissions), pg.GroupsOf(scope), o.digest, o.total, s.moment(), wait,
-		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID, o.silenceID, o.dryRunOf); err != nil {
+		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID, o.silenceID, o.dryRunOf, o.creates); err != nil {
 		return err
 	}
 	if err := announce.Operation(ctx, tx, scope.Company, o.id); err != nil {
@@ -315,7 +339,7 @@ func wantedOf(r bulk.Row) string {
 	case r.IsEmpty():
 		return ""
 	}
-	return textOf(r.Change)
+	return asText(storedRow{storedChange(r.Change), storedStated(r.Stated)})
 }
 
 // storedFault is a row that cannot be read.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -75,8 +76,8 @@ func (s *Store) moment() time.Time { return pg.Moment(s.Now()) }
 
 // operationColumns are those of an operation o of the company $1.
 const operationColumns = `o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.error_policy, o.undo_of::text AS undo_of,
-  o.actor AS started_by, o.change::text AS change_text, o.digest, o.total, o.done, o.changed, o.failed, o.skipped, o.started_at, o.ended_at,
-  CASE WHEN o.state IN ('DONE', 'CANCELLED') AND o.undo_of IS NULL AND NOT o.is_dry_run AND o.changed > 0 AND NOT EXISTS (
+  o.actor AS started_by, o.change::text AS change_text, o.creates, o.digest, o.total, o.done, o.created, o.changed, o.removed, o.failed, o.skipped, o.started_at, o.ended_at,
+  CASE WHEN o.state IN ('DONE', 'CANCELLED') AND o.undo_of IS NULL AND NOT o.is_dry_run AND o.created + o.changed > 0 AND NOT EXISTS (
     SELECT FROM operations u WHERE u.company_id = $1 AND u.undo_of = o.operation_id AND u.state <> 'CANCELLED')
   THEN o.ended_at + interval '168 hours' END AS undoable_until,
   CASE WHEN o.state = 'CHECKED' AND o.changed > 0 AND (o.failed = 0 OR o.error_policy <> 'REJECT_EVERYTHING') AND NOT EXISTS (
@@ -97,6 +98,7 @@ func scoped(scope domain.Scope) []any {
 type operationRow struct {
 	bulk.Operation
 	ChangeText                            string
+	Creates                               bool
 	Fired, Recipients, Messages, Commands *int
 	keyset.Keyed
 }
@@ -111,7 +113,7 @@ func (r *operationRow) operation() *bulk.Operation {
 	if of.UndoOf != nil {
 		of.Description = "undo"
 	} else {
-		of.Description = readChange(r.ChangeText).String()
+		of.Description = bulk.Describe(readChange(r.ChangeText), r.Creates)
 	}
 	return of
 }
@@ -141,6 +143,43 @@ func asText(value any) string {
 		panic(err) // texts, numbers and times
 	}
 	return string(text)
+}
+
+// storedStated is a bulk.Stated as it is stored, beside the change of its row.
+type storedStated struct {
+	Kind                                *domain.Kind           `json:",omitempty"`
+	SubscriberID, DataNumber, IMSI      *string                `json:",omitempty"`
+	FixedIPAddress                      *string                `json:",omitempty"`
+	OperatorCode                        *string                `json:",omitempty"`
+	ContractLength                      *int                   `json:",omitempty"`
+	ConnectionDate, ExpiryDate          *time.Time             `json:",omitempty"`
+	IsActive                            *bool                  `json:",omitempty"`
+	SubscriberType                      *domain.SubscriberType `json:",omitempty"`
+	EID, SMDPProvider, ParentPhysicalID *string                `json:",omitempty"`
+	IsEnabledOnParent                   *bool                  `json:",omitempty"`
+}
+
+type storedRow struct {
+	storedChange
+	storedStated
+}
+
+// readStated returns what a row says beside its change.
+func readStated(text string) bulk.Stated {
+	var stated storedStated
+	_ = json.Unmarshal([]byte(text), &stated) // wantedOf wrote it
+	return bulk.Stated(stated)
+}
+
+// readCreated returns the changes that made the subscriber of a row that removes it; nil for
+// another row.
+func readCreated(text string) []domain.AuditChange {
+	if !strings.HasPrefix(text, `{"Created":`) {
+		return nil
+	}
+	var row struct{ Created []domain.AuditChange }
+	_ = json.Unmarshal([]byte(text), &row) // copyChanged wrote it
+	return row.Created
 }
 
 func readChange(text string) bulk.Change {
@@ -186,7 +225,7 @@ var operationsTable = keyset.Table{
 	Key: operationKey, Order: []query.Order{{Field: operationKey, Desc: true}}, Select: operationColumns, From: ` FROM operations o WHERE ` + visibleOperations,
 	Columns: map[string]keyset.Column{
 		operationKey.Name: {SQL: "o.operation_id", UUID: true}, "state": {SQL: "o.state"}, "isDryRun": {SQL: "o.is_dry_run"}, "errorPolicy": {SQL: "o.error_policy"},
-		"undoOf": {SQL: "o.undo_of", UUID: true, Nullable: true}, "startedBy": {SQL: "o.actor"}, "total": {SQL: "o.total"}, "changed": {SQL: "o.changed"},
+		"undoOf": {SQL: "o.undo_of", UUID: true, Nullable: true}, "startedBy": {SQL: "o.actor"}, "total": {SQL: "o.total"}, "created": {SQL: "o.created"}, "changed": {SQL: "o.changed"}, "removed": {SQL: "o.removed"},
 		"failed": {SQL: "o.failed"}, "startedAt": {SQL: "o.started_at"}, "endedAt": {SQL: "o.ended_at", Nullable: true},
 	},
 }
@@ -287,8 +326,8 @@ WHERE r.company_id = $1 AND r.operation_id = wanted.of_operation`
 		func(r *resultRow) string { return r.OperationID }, (*resultRow).result)
 }
 
-// changedResults are the rows of operations that changed a subscriber.
-const changedResults = `r.company_id = $1 AND o.company_id = $1 AND r.physical_id = wanted.of_physical_id AND r.outcome = 'CHANGED' AND NOT o.is_dry_run AND ` + visibleOperations
+// changedResults are the rows of operations that created or changed a subscriber.
+const changedResults = `r.company_id = $1 AND o.company_id = $1 AND r.physical_id = wanted.of_physical_id AND r.outcome IN ('CREATED', 'CHANGED') AND NOT o.is_dry_run AND ` + visibleOperations
 
 const wantedSubscribers = `(SELECT s.key AS of_subscriber, s.physical_id AS of_physical_id FROM subscribers s WHERE s.company_id = $1 AND s.key = ANY($4::bigint[])) wanted`
 

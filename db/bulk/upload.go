@@ -3,7 +3,6 @@ package bulk
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
 
 	"github.com/google/uuid"
@@ -61,7 +60,7 @@ func (w *written) add(row bulk.Row) {
 // upload writes the rows as they come, and returns the permissions that they need beside
 // those of the change. When the caller lacks one it writes no more rows, and reads on: what
 // is wrong with them comes before what is forbidden.
-func (s *Store) upload(ctx context.Context, caller *domain.Caller, lines iter.Seq2[bulk.Row, error], id uuid.UUID, needed []domain.Permission) ([]domain.Permission, error) {
+func (s *Store) upload(ctx context.Context, caller *domain.Caller, start *bulk.Start, id uuid.UUID, needed []domain.Permission) ([]domain.Permission, error) {
 	scope := caller.Scope
 	err := pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
 		if err := checkRoom(ctx, tx, scope); err != nil {
@@ -74,12 +73,15 @@ func (s *Store) upload(ctx context.Context, caller *domain.Caller, lines iter.Se
 		return nil, err
 	}
 	total, waiting := 0, &written{}
-	for row, err := range lines {
+	for row, err := range start.Lines {
 		if err != nil {
 			return nil, err
 		}
-		row.TerminateDate = stored(row.TerminateDate)
-		if needed = row.Needs(needed); caller.Need(needed...) != nil {
+		storeTimes(&row)
+		if !start.Create { // what creates has its permissions by now
+			needed = row.Needs(needed)
+		}
+		if caller.Need(needed...) != nil {
 			continue
 		}
 		if waiting.add(row); waiting.bytes >= bytesAtOnce || len(waiting.ids) >= s.RowsAtOnce {

@@ -3,6 +3,7 @@ package usage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -72,12 +73,41 @@ func newBooking(ctx context.Context, tx *sqlx.Tx, company *domain.Company, entri
 	if err != nil {
 		return nil, r, err
 	}
-	b = domain.NewBooking(company.Billing(), r.histories())
+	histories := r.histories()
+	if err := stillThere(ctx, tx, company.CompanyID, subscribers, histories); err != nil {
+		return nil, r, err
+	}
+	b = domain.NewBooking(company.Billing(), histories)
 	for _, e := range entries {
 		b.Add(e.subscriber, &e.UsageRecord)
 	}
 	b.Begin(starts, r.known(sessions))
 	return b, r, nil
+}
+
+const countThere = `SELECT count(*) FROM subscribers s WHERE s.company_id = $1 AND s.key = ANY($2)`
+
+// errRemoved is that a subscriber was removed between the look-up of its key and the lock on
+// the company. The batch is recorded anew, and finds that there is none.
+var errRemoved = domain.Unavailable(errors.New("a subscriber of the usage was removed meanwhile"))
+
+// stillThere returns errRemoved where a subscriber of a booking is not there any more. Those
+// with a history of groups are: it goes with the subscriber.
+func stillThere(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, subscribers []int64, histories map[int64]domain.GroupHistory) error {
+	var unsure []int64
+	for _, key := range subscribers {
+		if _, known := histories[key]; !known {
+			unsure = append(unsure, key)
+		}
+	}
+	if len(unsure) == 0 {
+		return nil
+	}
+	there, err := pg.Count(ctx, tx, countThere, company, pq.Int64Array(unsure))
+	if err == nil && there < len(unsure) {
+		err = errRemoved
+	}
+	return err
 }
 
 // bookRow is the row of readBooks.

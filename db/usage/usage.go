@@ -5,6 +5,7 @@ package usage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -18,7 +19,8 @@ import (
 
 const (
 	// movedAttempts bounds how often a batch is judged anew after a month was
-	// detached: once for that, and once more for a partition that is missing.
+	// detached, or a subscriber removed: once for that, and once more for a partition that is
+	// missing.
 	movedAttempts = 3
 	// batchesAhead bounds the batches that begin before the one before them in their
 	// stream has ended, each with a connection of its own: one, and one that begins
@@ -121,7 +123,7 @@ func (u *Store) recordBatch(ctx context.Context, company domain.CompanyID, recor
 	var err error
 	for range movedAttempts {
 		results, err = u.bookBatch(ctx, company, records, placed)
-		if err == nil || !u.monthMoved(err) {
+		if err == nil || !u.monthMoved(err) && !errors.Is(err, errRemoved) {
 			break
 		}
 	}

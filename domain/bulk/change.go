@@ -54,6 +54,16 @@ func (c Change) Permissions() (needed []domain.Permission) {
 	return needed
 }
 
+// Allowed returns Forbidden where one of the permissions for the change is not among those.
+func (c Change) Allowed(permissions []domain.Permission) error {
+	for _, p := range c.Permissions() {
+		if !slices.Contains(permissions, p) {
+			return domain.Forbidden("this needs the permission %q", p.Label())
+		}
+	}
+	return nil
+}
+
 // Check rejects values that no subscriber can have, at a time.
 func (c Change) Check(now time.Time) error {
 	if len(c.AddTags) > MaxTags || len(c.RemoveTags) > MaxTags {
@@ -171,6 +181,14 @@ func (c Change) String() string {
 		return "a change of its own for each subscriber"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Describe is what an operation does in words: a change, and whether it creates.
+func Describe(change Change, creates bool) string {
+	if creates {
+		return "create the subscribers that do not exist; of the others: " + change.String()
+	}
+	return change.String()
 }
 
 // Tags are those that the change names.

@@ -70,16 +70,20 @@ type Outcome string
 
 // The outcomes.
 const (
-	Pending   Outcome = "PENDING"
+	Pending Outcome = "PENDING"
+	// Created: the subscriber did not exist.
+	Created   Outcome = "CREATED"
 	Changed   Outcome = "CHANGED"
 	Unchanged Outcome = "UNCHANGED"
-	Failed    Outcome = "FAILED"
+	// Removed: the operation that is undone had created it.
+	Removed Outcome = "REMOVED"
+	Failed  Outcome = "FAILED"
 	// Skipped: the row was changed by others since, and is not undone.
 	Skipped Outcome = "SKIPPED"
 )
 
 // Outcomes are all of them.
-var Outcomes = []Outcome{Pending, Changed, Unchanged, Failed, Skipped}
+var Outcomes = []Outcome{Pending, Created, Changed, Unchanged, Removed, Failed, Skipped}
 
 // Operation is a change of many subscribers.
 type Operation struct {
@@ -97,9 +101,9 @@ type Operation struct {
 	// Digest identifies the subscribers and their changes, in hexadecimal.
 	Digest string
 	// Total is the number of rows, Done of those that were decided or checked: it is
-	// the sum of Changed, Failed, Skipped and the unchanged ones.
-	Total, Done, Changed, Failed, Skipped int
-	StartedAt                             time.Time
+	// the sum of Created, Changed, Removed, Failed, Skipped and the unchanged ones.
+	Total, Done, Created, Changed, Removed, Failed, Skipped int
+	StartedAt                                               time.Time
 	// EndedAt is nil while it is Checking or Running.
 	EndedAt *time.Time
 	// UndoableUntil is nil for what cannot be undone, or was.
@@ -181,16 +185,30 @@ type Start struct {
 	Digest string
 	// Silence notifies nobody of the alerts on its subscribers while it runs.
 	Silence bool
+	// Create creates the subscribers of rows that do not exist: see MayCreate.
+	Create bool
 }
 
 // Row is a subscriber with changes of its own.
 type Row struct {
 	PhysicalID string
 	Change
+	Stated
 	// Line is where the row begins in the file that it came from; 0 for none.
 	Line int
 	// Fault is why the row cannot be read: it fails, whatever else it has.
 	Fault *domain.Error
+}
+
+// IsEmpty reports whether the row says nothing beside its subscriber.
+func (r Row) IsEmpty() bool { return r.Change.IsEmpty() && r.Stated.IsEmpty() }
+
+// Check rejects values that no subscriber can have, at a time.
+func (r Row) Check(now time.Time) error {
+	if err := r.Change.Check(now); err != nil || r.Stated.IsEmpty() {
+		return err
+	}
+	return r.check(r.PhysicalID)
 }
 
 // Operations keeps operations and runs them. Users of groups see those that they
@@ -241,7 +259,9 @@ var Fields = query.NewFields(
 	query.Field{Name: "undoOf", Type: query.Text}.Unordered(),
 	query.Field{Name: "startedBy", Type: query.Text}.Unordered(),
 	query.Field{Name: "total", Type: query.Integer}.Unordered(),
+	query.Field{Name: "created", Type: query.Integer}.Unordered(),
 	query.Field{Name: "changed", Type: query.Integer}.Unordered(),
+	query.Field{Name: "removed", Type: query.Integer}.Unordered(),
 	query.Field{Name: "failed", Type: query.Integer}.Unordered(),
 	query.Field{Name: "startedAt", Type: query.Time}.Unordered(),
 	query.Field{Name: "endedAt", Type: query.Time}.Unordered(),

@@ -31,6 +31,9 @@ func (s *Start) Check(now time.Time) error {
 	if err := CheckTotal(len(s.PhysicalIDs)+len(s.Rows), MaxRows); err != nil {
 		return err
 	}
+	if s.Create && s.Rows == nil && s.Lines == nil {
+		return domain.Invalid("create", "create is for rows, which say what is created")
+	}
 	if err := s.Change.Check(now); err != nil {
 		return domain.Within("change", err)
 	}
@@ -79,7 +82,7 @@ func CheckTotal(rows, most int) error {
 }
 
 func (s *Start) checkRows(now time.Time) error {
-	seen := make(map[string]bool, len(s.PhysicalIDs)+len(s.Rows))
+	seen, addresses := make(map[string]bool, len(s.PhysicalIDs)+len(s.Rows)), map[string]bool{}
 	for i, id := range s.PhysicalIDs {
 		if err := checkOnce(seen, id); err != nil {
 			return domain.At(domain.Item("physicalIds", i), err)
@@ -92,6 +95,11 @@ func (s *Start) checkRows(now time.Time) error {
 		if err := s.checkRow(seen, row, now); err != nil {
 			return domain.Within(domain.Item("rows", i), err)
 		}
+		if address := row.FixedIPAddress; address != nil && addresses[*address] {
+			return domain.Within(domain.Item("rows", i), domain.Invalid("fixedIpAddress", "two rows have the fixed address %s", *address))
+		} else if address != nil {
+			addresses[*address] = true
+		}
 	}
 	return nil
 }
@@ -100,11 +108,11 @@ func (s *Start) checkRow(seen map[string]bool, row Row, now time.Time) error {
 	if err := checkOnce(seen, row.PhysicalID); err != nil {
 		return err
 	}
-	merged := row.Over(s.Change)
-	if merged.IsEmpty() {
+	row.Change = row.Over(s.Change)
+	if row.IsEmpty() {
 		return domain.Invalid("", "the row of %q has nothing that changes", row.PhysicalID)
 	}
-	return merged.Check(now)
+	return row.Check(now)
 }
 
 func checkOnce(seen map[string]bool, physicalID string) error {
@@ -132,8 +140,17 @@ func (s *Start) CheckExpected(total int) error {
 	return nil
 }
 
-// Permissions are what a caller needs for all rows, but for Lines: see Row.Needs.
-func (s *Start) Permissions() []domain.Permission {
+// Permissions are what the caller needs for all rows, but for Lines: see Row.Needs. What
+// creates needs CreatePermission. Only when a row runs is it known whether it edits, and what
+// else the caller may is noted for that.
+func (s *Start) Permissions(caller *domain.Caller) []domain.Permission {
+	if s.Create {
+		may := []domain.Permission{CreatePermission}
+		if caller.Need(domain.UpdateSubscriber) == nil {
+			may = append(may, domain.UpdateSubscriber)
+		}
+		return may
+	}
 	needed := s.Change.Permissions()
 	for _, row := range s.Rows {
 		needed = row.Needs(needed)

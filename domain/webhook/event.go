@@ -100,7 +100,9 @@ type Finish struct {
 	// Description is what changes, in words, cut to MaxDescription characters.
 	Description string `json:"description"`
 	Total       int    `json:"total"`
+	Created     int    `json:"created"`
 	Changed     int    `json:"changed"`
+	Removed     int    `json:"removed"`
 	Failed      int    `json:"failed"`
 	Skipped     int    `json:"skipped"`
 }

@@ -94,7 +94,7 @@ func (f *Finish) facts() []fact {
 	for _, of := range []struct {
 		name string
 		n    int
-	}{{"Failed", f.Failed}, {"Skipped", f.Skipped}} {
+	}{{"Created", f.Created}, {"Removed", f.Removed}, {"Failed", f.Failed}, {"Skipped", f.Skipped}} {
 		if of.n > 0 {
 			facts = append(facts, fact{of.name, strconv.Itoa(of.n)})
 		}

@@ -2135,7 +2135,7 @@ func (ec *executionContext) unmarshalInputOperationFilter(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "operationId", "state", "isDryRun", "errorPolicy", "undoOf", "startedBy", "total", "changed", "failed", "startedAt", "endedAt"}
+	fieldsInOrder := [...]string{"and", "or", "not", "operationId", "state", "isDryRun", "errorPolicy", "undoOf", "startedBy", "total", "created", "changed", "removed", "failed", "startedAt", "endedAt"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -2213,6 +2213,13 @@ func (ec *executionContext) unmarshalInputOperationFilter(ctx context.Context, o
 				return it, err
 			}
 			it["total"] = data
+		case "created":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("created"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["created"] = data
 		case "changed":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("changed"))
 			data, err := ec.unmarshalOIntFilter2map(ctx, v)
@@ -2220,6 +2227,13 @@ func (ec *executionContext) unmarshalInputOperationFilter(ctx context.Context, o
 				return it, err
 			}
 			it["changed"] = data
+		case "removed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removed"))
+			data, err := ec.unmarshalOIntFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["removed"] = data
 		case "failed":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("failed"))
 			data, err := ec.unmarshalOIntFilter2map(ctx, v)

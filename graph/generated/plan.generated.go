@@ -6355,6 +6355,16 @@ func (e *executableSchema) planOperation() *plan.Object {
 					return appendNInt2int(b, obj.Done)
 				},
 			},
+			"created": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_created(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNInt2int(b, obj.Created)
+				},
+			},
 			"changed": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6363,6 +6373,16 @@ func (e *executableSchema) planOperation() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*bulk.Operation)
 					return appendNInt2int(b, obj.Changed)
+				},
+			},
+			"removed": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_removed(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendNInt2int(b, obj.Removed)
 				},
 			},
 			"failed": {

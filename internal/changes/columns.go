@@ -13,8 +13,10 @@ import (
 	"simgraph/domain/query"
 )
 
-// Template is the header of a file with every column.
-const Template = "physicalId,nickname,groupId,addTags,removeTags,isBarred,tariffName,terminateDate\n"
+// Template is the header of a file with every column: what changes, and what only a new
+// subscriber gets.
+const Template = "physicalId,nickname,groupId,addTags,removeTags,isBarred,tariffName,terminateDate," +
+	"subscriberId,operatorCode,contractLength,connectionDate,expiryDate,imsi,dataNumber,fixedIpAddress,kind,subscriberType,isActive,eid,smdpProvider,parent,isEnabledOnParent\n"
 
 // identifier is the column that every file has.
 const identifier = "physicalId"
@@ -30,7 +32,7 @@ const (
 var fields = map[string]func(r *bulk.Row, cell string) error{
 	identifier: func(r *bulk.Row, cell string) error {
 		if rounded.MatchString(cell) {
-			return domain.Invalid(identifier, "a spreadsheet has rounded the identifier to %s: format the column as text and export again", cell)
+			return errRounded(identifier, cell)
 		}
 		r.PhysicalID = cell
 		return domain.CheckPhysicalID(cell)
@@ -54,27 +56,98 @@ var fields = map[string]func(r *bulk.Row, cell string) error{
 	},
 	"addTags":    func(r *bulk.Row, cell string) error { return readTags(&r.AddTags, cell) },
 	"removeTags": func(r *bulk.Row, cell string) error { return readTags(&r.RemoveTags, cell) },
-	"isBarred": func(r *bulk.Row, cell string) error {
-		barred, known := truths[ascii.Lower(cell)]
-		if !known {
-			return domain.Invalid("isBarred", "isBarred is true or false, not %q", clip(cell))
-		}
-		r.IsBarred = &barred
-		return nil
-	},
+	"isBarred":   readTruth("isBarred", func(r *bulk.Row) **bool { return &r.IsBarred }),
 	"tariffName": func(r *bulk.Row, cell string) error {
 		r.TariffName = &cell
 		return nil
 	},
-	"terminateDate": func(r *bulk.Row, cell string) error {
+	"terminateDate": readDate("terminateDate", func(r *bulk.Row) **time.Time { return &r.TerminateDate }),
+
+	"subscriberId": readNumber("subscriberId", func(r *bulk.Row) **string { return &r.SubscriberID }),
+	"operatorCode": readNumber("operatorCode", func(r *bulk.Row) **string { return &r.OperatorCode }),
+	"contractLength": func(r *bulk.Row, cell string) error {
+		months, ok := query.ParseInteger(cell, 32)
+		if !ok {
+			return domain.Invalid("contractLength", "contractLength is a whole number of months, not %q", clip(cell))
+		}
+		r.ContractLength = new(int(months))
+		return nil
+	},
+	"connectionDate": readDate("connectionDate", func(r *bulk.Row) **time.Time { return &r.ConnectionDate }),
+	"expiryDate":     readDate("expiryDate", func(r *bulk.Row) **time.Time { return &r.ExpiryDate }),
+	"imsi":           readNumber("imsi", func(r *bulk.Row) **string { return &r.IMSI }),
+	"dataNumber":     readNumber("dataNumber", func(r *bulk.Row) **string { return &r.DataNumber }),
+	"fixedIpAddress": func(r *bulk.Row, cell string) error {
+		address, err := domain.NewFixedIPAddress(cell)
+		r.FixedIPAddress = &address
+		return err
+	},
+	"kind":           readWord("kind", domain.Kinds, func(r *bulk.Row) **domain.Kind { return &r.Kind }),
+	"subscriberType": readWord("subscriberType", domain.SubscriberTypes, func(r *bulk.Row) **domain.SubscriberType { return &r.SubscriberType }),
+	"isActive":       readTruth("isActive", func(r *bulk.Row) **bool { return &r.IsActive }),
+	"eid":            readNumber("eid", func(r *bulk.Row) **string { return &r.EID }),
+	"smdpProvider": func(r *bulk.Row, cell string) error {
+		r.SMDPProvider = &cell
+		return nil
+	},
+	"parent":            readNumber("parent", func(r *bulk.Row) **string { return &r.ParentPhysicalID }),
+	"isEnabledOnParent": readTruth("isEnabledOnParent", func(r *bulk.Row) **bool { return &r.IsEnabledOnParent }),
+}
+
+type reading = func(r *bulk.Row, cell string) error
+
+func readTruth(name string, of func(*bulk.Row) **bool) reading {
+	return func(r *bulk.Row, cell string) error {
+		truth, known := truths[ascii.Lower(cell)]
+		if !known {
+			return domain.Invalid(name, "%s is true or false, not %q", name, clip(cell))
+		}
+		*of(r) = &truth
+		return nil
+	}
+}
+
+func readDate(name string, of func(*bulk.Row) **time.Time) reading {
+	return func(r *bulk.Row, cell string) error {
 		for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 			if at, err := time.Parse(layout, cell); err == nil && at.Year() > 0 && at.Year() <= 9999 {
-				r.TerminateDate = new(at.UTC())
+				*of(r) = new(at.UTC())
 				return nil
 			}
 		}
-		return domain.Invalid("terminateDate", "terminateDate is a date such as 2026-11-30, in UTC, or a time such as 2026-11-30T12:00:00Z, not %q", clip(cell))
-	},
+		return domain.Invalid(name, "%s is a date such as 2026-11-30, in UTC, or a time such as 2026-11-30T12:00:00Z, not %q", name, clip(cell))
+	}
+}
+
+// readNumber reads what spreadsheets may take for a number.
+func readNumber(name string, of func(*bulk.Row) **string) reading {
+	return func(r *bulk.Row, cell string) error {
+		if rounded.MatchString(cell) {
+			return errRounded(name, cell)
+		}
+		*of(r) = &cell
+		return nil
+	}
+}
+
+func errRounded(name, cell string) error {
+	what := name
+	if name == identifier {
+		what = "the identifier"
+	}
+	return domain.Invalid(name, "a spreadsheet has rounded %s to %s: format the column as text and export again", what, cell)
+}
+
+// readWord reads one of some words, as the REST paths or as the graph spells it.
+func readWord[T ~string](name string, words []T, of func(*bulk.Row) **T) reading {
+	return func(r *bulk.Row, cell string) error {
+		word := T(strings.ReplaceAll(ascii.Lower(cell), "_", "-"))
+		if !slices.Contains(words, word) {
+			return domain.Invalid(name, "%s is one of %v, not %q", name, words, clip(cell))
+		}
+		*of(r) = &word
+		return nil
+	}
 }
 
 // rounded is what spreadsheets make of long numbers.

@@ -192,10 +192,12 @@ func setOption(start *bulk.Start, name, value string) (err error) {
 		start.ValidateOnly, err = parseBool(name, value)
 	case "silence":
 		start.Silence, err = parseBool(name, value)
+	case "create":
+		start.Create, err = parseBool(name, value)
 	case "errorPolicy":
 		start.ErrorPolicy, err = ParsePolicy(value)
 	default:
-		return domain.Invalid(clip(name), "the parameter %q is none of map, validateOnly, errorPolicy, expect, digest, silence", clip(name))
+		return domain.Invalid(clip(name), "the parameter %q is none of map, validateOnly, errorPolicy, create, expect, digest, silence", clip(name))
 	}
 	return err
 }
@@ -224,6 +226,7 @@ type answer struct {
 	Digest      string     `json:"digest"`
 	Total       int        `json:"total"`
 	Done        int        `json:"done"`
+	Created     int        `json:"created"`
 	Changed     int        `json:"changed"`
 	Failed      int        `json:"failed"`
 	// Unreadable are the first lines that cannot be read, UnreadableTotal is how many
@@ -251,7 +254,7 @@ func (a *answer) note(row bulk.Row) {
 
 func (a *answer) describe(o *bulk.Operation) {
 	a.OperationID, a.State, a.IsDryRun, a.Digest = o.OperationID, o.State, o.IsDryRun, o.Digest
-	a.Total, a.Done, a.Changed, a.Failed = o.Total, o.Done, o.Changed, o.Failed
+	a.Total, a.Done, a.Created, a.Changed, a.Failed = o.Total, o.Done, o.Created, o.Changed, o.Failed
 }
 
 // ServeTemplate answers with a file that has a header alone.

@@ -77,9 +77,10 @@ func (f *fixture) admit(r *http.Request) (context.Context, error) {
 }
 
 type started struct {
-	OperationID, State, Digest   string
-	Total, Done, Changed, Failed int
-	Unreadable                   []struct {
+	OperationID, State, Digest string
+	Total, Done, Created       int
+	Changed, Failed            int
+	Unreadable                 []struct {
 		Line           int
 		Field, Message string
 	}
@@ -163,6 +164,48 @@ func TestAFileIsTriedAndRun(t *testing.T) {
 	f.work()
 	if f.nicknamed() != "p1 p2 p11" || f.outcomes(run.OperationID, bulk.Failed) != failed || f.outcomes(run.OperationID, bulk.Changed) != "2 p1\n4 p11\n6 p2\n" {
 		t.Errorf("%q: %q, %q", f.nicknamed(), f.outcomes(run.OperationID, bulk.Failed), f.outcomes(run.OperationID, bulk.Changed))
+	}
+}
+
+// A file with create creates, edits and moves; without it, or without the permission, it
+// creates nothing. Its template is a file, too.
+func TestAFileCreatesSubscribers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const columns = "physicalId,nickname,groupId,tariffName,subscriberId,operatorCode,contractLength,connectionDate,expiryDate\n"
+	file := columns + "# an example,,,,,,,,\np1,edited,,,,,,,\np2,,13,,,,,,\n"
+	const news = 50
+	for i := range news {
+		file += fmt.Sprintf("894400000000000%04d,van %d,12,IoT,4477000%04d,23415,24,2026-11-01,2028-11-01\n", i, i, i)
+	}
+	const lacking = "8944x,,,IoT,4477,,24,2026-11-01,2028-11-01\n"
+	var plain, dry, run started
+	if status := f.send("boss", "?errorPolicy=REJECT_FAILED_ROWS&validateOnly=true", "text/csv", file, &plain); status != http.StatusOK || plain.Created != 0 || plain.Changed != 2 || plain.Failed != news {
+		t.Errorf("without create: %d, %+v", status, plain)
+	}
+	for _, user := range []string{"clerk", "reader"} {
+		if status := f.send(user, "?create=true&validateOnly=true", "text/csv", file, nil); status != http.StatusForbidden {
+			t.Errorf("%s: %d", user, status)
+		}
+	}
+	if status := f.send("boss", "?create=maybe", "text/csv", file, nil); status != http.StatusBadRequest {
+		t.Errorf("maybe: %d", status)
+	}
+	if status := f.send("boss", "?create=true&validateOnly=true", "text/csv", file+lacking, &dry); status != http.StatusOK || dry.Created != news || dry.Changed != 2 || dry.Failed != 1 {
+		t.Fatalf("%d, %+v", status, dry)
+	}
+	if got := f.outcomes(dry.OperationID, bulk.Failed); got != "55 8944x: there is no subscriber \"8944x\", and to create it the row lacks operatorCode\n" {
+		t.Errorf("%q", got)
+	}
+	if status := f.send("boss", "?create=true&expect=52", "text/csv", file, &run); status != http.StatusOK {
+		t.Fatalf("%d", status)
+	}
+	f.work()
+	var made int
+	fatal.If(t, f.pool.Get(&made, `SELECT count(*) FROM subscribers s JOIN group_memberships m ON m.subscriber_key = s.key AND m.group_id = 12
+WHERE s.nickname LIKE 'van %' AND s.group_id = 12 AND s.connection_date = '2026-11-01Z' AND s.is_active`))
+	if made != news || !strings.HasPrefix(f.nicknamed(), "p1 ") {
+		t.Errorf("%d, %q", made, f.nicknamed())
 	}
 }
 

@@ -5,6 +5,7 @@ package changes
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"hash/maphash"
@@ -34,7 +35,8 @@ const (
 // cannot be read is a row with a fault, so that all errors are found at once. It ends with
 // an error for a file of which the header cannot be read, with more than bulk.MaxRows rows
 // or none, with a line over 1 MB or 100,000 cells, and with the error of in. Cells are
-// separated by commas, semicolons or tabs, as the header is.
+// separated by commas, semicolons or tabs, as the header is. A line of which the first cell
+// begins with "# " is a note, and left out.
 func Read(in io.Reader, mapping Mapping, now time.Time) iter.Seq2[bulk.Row, error] {
 	return func(yield func(bulk.Row, error) bool) {
 		r, err := newReader(in, mapping, now)
@@ -183,7 +185,7 @@ func (r *reader) next() (bulk.Row, error) {
 			return bulk.Row{Line: bad.StartLine, Fault: malformedLine(bad)}, nil
 		case err != nil:
 			return bulk.Row{}, err
-		case !blank(cells):
+		case !blank(cells) && !isNote(cells):
 			line, _ := r.lines.FieldPos(0)
 			return r.row(line, cells), nil
 		}
@@ -206,6 +208,12 @@ func blank(cells []string) bool {
 		}
 	}
 	return true
+}
+
+// isNote reports whether a line is a note for people, as templates have them.
+func isNote(cells []string) bool {
+	first := strings.TrimSpace(cells[0])
+	return first == "#" || strings.HasPrefix(first, "# ")
 }
 
 // row reads a line. What is at fault there is the fault of the row.
@@ -248,7 +256,20 @@ func (r *reader) fill(row *bulk.Row, cells []string) error {
 		return domain.Invalid("", "the line has nothing that changes")
 	}
 	r.seen[id] = uint32(row.Line) //nolint:gosec // few files have more lines
-	return row.Check(r.now)
+	return cmp.Or(r.once(row), row.Check(r.now))
+}
+
+// once refuses a fixed address that another line has: no two subscribers have the same.
+func (r *reader) once(row *bulk.Row) error {
+	if row.FixedIPAddress == nil {
+		return nil
+	}
+	address := r.digest("\x00" + *row.FixedIPAddress)
+	if before, twice := r.seen[address]; twice {
+		return domain.Invalid("fixedIpAddress", "line %d has the same fixed address", before)
+	}
+	r.seen[address] = uint32(row.Line) //nolint:gosec // few files have more lines
+	return nil
 }
 
 // shown is an identifier as it can be stored, whatever stood in the file.

@@ -3,10 +3,12 @@ package changes_test
 import (
 	"fmt"
 	"iter"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/internal/changes"
 	"simgraph/internal/fatal"
@@ -58,7 +60,8 @@ func TestFilesOfEverySpreadsheetAreRead(t *testing.T) {
 		"a byte order mark":  "\ufeffphysicalId,nickname,addTags,isBarred\r\n8944,\"a, b\",new|old,1\r\n",
 		"another order":      "ISBARRED , addtags,physicalid,Nickname\n true ,new|old, 8944,\"a, b\"",
 		"lines without text": "physicalId,nickname,addTags,isBarred\n8944,\"a, b\",new|old,true\n\n,,,\n",
-		"the template":       changes.Template + "8944,\"a, b\",,new|old,,true,,\n",
+		"the template":       changes.Template + "8944,\"a, b\",,new|old,,true,," + strings.Repeat(",", 15) + "\n",
+		"notes":              "physicalId,nickname,addTags,isBarred\n8944,\"a, b\",new|old,true\n# 8945,x,,\n#,,,\n\"# a note, with a comma\"\n",
 	} {
 		rows, err := read(t, file)
 		if err != nil || texts(rows) != want {
@@ -88,6 +91,41 @@ func TestColumnsOfOtherNamesAreMapped(t *testing.T) {
 	for _, wrong := range []string{"", "physicalId", "=physicalId", "A=iccid"} {
 		if _, err := changes.ParseMapping([]string{wrong}); err == nil {
 			t.Errorf("%q is a mapping", wrong)
+		}
+	}
+}
+
+// A line says what a new subscriber is, in the words of the REST paths or of the graph.
+func TestLinesSayWhatANewSubscriberIs(t *testing.T) {
+	t.Parallel()
+	const header = "physicalId,tariffName,subscriberId,operatorCode,contractLength,connectionDate,expiryDate,imsi,dataNumber,fixedIpAddress,kind,subscriberType,isActive,eid,smdpProvider,parent,isEnabledOnParent\n"
+	rows, err := read(t, header+
+		"8944,IoT,4477,23415,12,2026-01-01,2028-01-01T12:00:00+01:00,2341,99,10.0.0.1,NON_IP,Virtual,no,890,Thales,8901,yes\n"+
+		"8945,IoT,4.477E+11,23415,12,2026-01-01,2028-01-01,,,,,,,,,,\n"+
+		"8946,IoT,4477,23415,a year,2026-01-01,2028-01-01,,,,,,,,,,\n"+
+		"8947,IoT,4477,23415,12,1.1.2026,2028-01-01,,,,,,,,,,\n"+
+		"8948,IoT,4477,23415,12,2026-01-01,2028-01-01,,,10.0.0,,,,,,,\n"+
+		"8949,IoT,4477,23415,12,2026-01-01,2028-01-01,,,,iridium,,,,,,\n"+
+		"8950,IoT,4477,23415,12,2028-01-01,2026-01-01,,,,,,,,,,\n"+
+		"8951,IoT,4477,23415,12,2026-01-01,2028-01-01,,,,,,,,,8951,true\n"+
+		"8952,IoT,4477,23415,12,2026-01-01,2028-01-01,,,10.0.0.1,,,,,,,\n")
+	fatal.If(t, err)
+	at := func(year, hour int) *time.Time { return new(time.Date(year, 1, 1, hour, 0, 0, 0, time.UTC)) }
+	want := bulk.Stated{
+		Kind: new(domain.NonIP), SubscriberID: new("4477"), DataNumber: new("99"), IMSI: new("2341"), FixedIPAddress: new("10.0.0.1"), OperatorCode: new("23415"),
+		ContractLength: new(12), ConnectionDate: at(2026, 0), ExpiryDate: at(2028, 11), IsActive: new(false), SubscriberType: new(domain.Virtual),
+		EID: new("890"), SMDPProvider: new("Thales"), ParentPhysicalID: new("8901"), IsEnabledOnParent: new(true),
+	}
+	if got := rows[0].Stated; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	for i, message := range []string{
+		"a spreadsheet has rounded subscriberId to 4.477E+11", `contractLength is a whole number of months, not "a year"`, "connectionDate is a date such as 2026-11-30",
+		"a fixed IP address is written as", `kind is one of [cellular non-ip satellite], not "iridium"`, "expiryDate must not be before connectionDate", "a subscriber cannot be its own parent",
+		"line 2 has the same fixed address",
+	} {
+		if row := rows[i+1]; row.Fault == nil || !strings.Contains(row.Fault.Message, message) {
+			t.Errorf("%+v, want %q", row.Fault, message)
 		}
 	}
 }

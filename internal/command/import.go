@@ -35,19 +35,20 @@ import (
 type Import struct {
 	Files  []string `arg:"" name:"file" help:"Bundles to load, one after the other; - is standard input."`
 	Format string   `enum:"auto,ndjson,csv" default:"auto" help:"How the files are written: ndjson, csv, or auto, which takes .csv for CSV and everything else for NDJSON."`
-	Type   string   `enum:"auto,usage,changes" default:"auto" help:"What a CSV file holds: usage, changes of subscribers, or auto, which takes it for changes where --company or --map is there."`
+	Type   string   `enum:"auto,usage,changes" default:"auto" help:"What a CSV file holds: usage, changes of subscribers, or auto, which takes it for changes where --company, --map or --create is there."`
 
 	Source string `placeholder:"NAME" help:"The source whose records the files hold: they are read by its profile. --company says whose it is where there are several companies."`
 
 	Company     string   `group:"Changes of subscribers" placeholder:"ID" help:"The company whose subscribers change; may be left out when there is only one."`
 	Map         []string `group:"Changes of subscribers" sep:"none" placeholder:"COLUMN=FIELD" help:"What a column of another name holds, or COLUMN= to leave it out; give it again for more."`
 	ErrorPolicy string   `group:"Changes of subscribers" enum:"REJECT_EVERYTHING,REJECT_FAILED_ROWS,IGNORE_FAILED" default:"REJECT_EVERYTHING" help:"What becomes of the others when lines fail: REJECT_EVERYTHING, REJECT_FAILED_ROWS or IGNORE_FAILED."`
+	Create      bool     `group:"Changes of subscribers" help:"Create the subscribers of lines that do not exist, where a line has what that needs."`
 	DryRun      bool     `group:"Changes of subscribers" help:"Print what would change and what fails, and change nothing."`
 }
 
 // holdsChanges reports whether the files are changes of subscribers.
 func (i *Import) holdsChanges() bool {
-	return i.Type == "changes" || i.Type == "auto" && (i.Company != "" || len(i.Map) > 0)
+	return i.Type == "changes" || i.Type == "auto" && (i.Company != "" || len(i.Map) > 0 || i.Create)
 }
 
 // Help shows examples.
@@ -57,6 +58,7 @@ func (Import) Help() string {
 	simgraph import acme.ndjson usage-2026-11.csv
 	simgraph export --company acme | simgraph import --database-url postgres://other.example/simgraph -
 	simgraph import fleet.csv --company acme --map ICCID=physicalId --map Remarks= --dry-run
+	simgraph import new-sims.csv --company acme --create
 	simgraph import carrier-2026-11-20.csv.gz --source carrier
 
 Lines create or replace what they name, so that the same import again changes
@@ -219,7 +221,7 @@ func (i *Import) changeBy(ctx context.Context, env *Env, runner *changes.Runner,
 		progress.total = int64(of.Total)
 		progress.report(of.Done, int64(of.Done))
 	}
-	start := bulk.Start{Lines: lines, ErrorPolicy: bulk.Policy(i.ErrorPolicy), ValidateOnly: true}
+	start := bulk.Start{Lines: lines, ErrorPolicy: bulk.Policy(i.ErrorPolicy), Create: i.Create, ValidateOnly: true}
 	dry, err := runner.Run(ctx, start)
 	if err != nil {
 		return err
@@ -237,7 +239,11 @@ func (i *Import) changeBy(ctx context.Context, env *Env, runner *changes.Runner,
 		return err
 	}
 	progress.clear()
-	_, _ = fmt.Fprintf(env.Stdout, "operation %s: %d lines, %d %s, %d failed\n", ran.OperationID, ran.Total, ran.Changed, changedWord(ran), ran.Failed)
+	created := ""
+	if i.Create {
+		created = fmt.Sprintf("%d %s, ", ran.Created, wordOf(ran, "created", "would be created"))
+	}
+	_, _ = fmt.Fprintf(env.Stdout, "operation %s: %d lines, %s%d %s, %d failed\n", ran.OperationID, ran.Total, created, ran.Changed, wordOf(ran, "changed", "would change"), ran.Failed)
 	if ran.Failed > 0 {
 		return fmt.Errorf("%d lines failed", ran.Failed)
 	}
@@ -289,11 +295,11 @@ func copied(in io.Reader) (*os.File, error) {
 	return file, nil
 }
 
-func changedWord(of *bulk.Operation) string {
+func wordOf(of *bulk.Operation, ran, tried string) string {
 	if of.IsDryRun {
-		return "would change"
+		return tried
 	}
-	return "changed"
+	return ran
 }
 
 // newSources returns the store of sources for commands, which need no secrets of sources.
