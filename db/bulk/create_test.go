@@ -11,6 +11,7 @@ import (
 	"simgraph/db"
 	store "simgraph/db/bulk"
 	"simgraph/db/inventory"
+	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/internal/fatal"
@@ -335,6 +336,41 @@ func TestUndoingKeepsWhatIsUsed(t *testing.T) {
 	f.now = f.now.Add(time.Minute)
 	f.wantCreated(f.undone(moved.OperationID), 0, 1, 0, 0, 0)
 	f.wantCreated(f.undone(again.OperationID), 0, 0, 1, 0, 0)
+}
+
+// Usage that comes while its subscriber is removed is lost to nobody: it waits for one, as if it
+// had come later.
+func TestUsageOfASubscriberThatIsRemovedMeanwhileWaits(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.run(f.start(f.boss, bulk.Start{Rows: newRows(1), Create: true}).OperationID)
+	tx := f.pool.MustBegin()
+	tx.MustExec(`SELECT FROM companies WHERE company_id = 1 FOR NO KEY UPDATE`)
+	type answer struct {
+		results []domain.Recorded
+		err     error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		results, err := usage.New(f.pool, nil, usage.Options{}).Record(t.Context(), domain.Whole(1), []domain.UsageRecord{{
+			RecordID: "r", Source: "s", PhysicalID: "n00000", StartedAt: time.Now().Add(-time.Minute), EndedAt: time.Now(), MobileOriginated: 1, Protocol: "4G"}})
+		answers <- answer{results, err}
+	}()
+	for f.int(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 0 {
+		select {
+		case a := <-answers:
+			t.Fatalf("it waited for nobody: %v, %v", a.results[0].Err, a.err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	tx.MustExec(`DELETE FROM group_memberships WHERE subscriber_key = (SELECT key FROM subscribers WHERE physical_id = 'n00000')`)
+	tx.MustExec(`DELETE FROM subscribers WHERE physical_id = 'n00000'`)
+	f.try(tx.Commit())
+	a := <-answers
+	f.try(a.err)
+	if a.results[0].Status != domain.UsageQuarantined || f.int(`SELECT count(*) FROM usage_records`) != 0 || f.int(`SELECT count(*) FROM usage_quarantine`) != 1 {
+		t.Errorf("%+v", a.results)
+	}
 }
 
 // A profile is created on an eUICC that is there, and both go when the profile goes first.
