@@ -80,7 +80,7 @@ const operationColumns = `o.operation_id::text AS operation_id, o.state, o.is_dr
   CASE WHEN o.state IN ('DONE', 'CANCELLED') AND o.undo_of IS NULL AND NOT o.is_dry_run AND o.created + o.changed > 0 AND NOT EXISTS (
     SELECT FROM operations u WHERE u.company_id = $1 AND u.undo_of = o.operation_id AND u.state <> 'CANCELLED')
   THEN o.ended_at + interval '168 hours' END AS undoable_until,
-  CASE WHEN o.state = 'CHECKED' AND o.changed > 0 AND (o.failed = 0 OR o.error_policy <> 'REJECT_EVERYTHING') AND NOT EXISTS (
+  CASE WHEN o.state = 'CHECKED' AND o.created + o.changed > 0 AND (o.failed = 0 OR o.error_policy <> 'REJECT_EVERYTHING') AND NOT EXISTS (
     SELECT FROM operations d WHERE d.company_id = $1 AND d.dry_run_of = o.operation_id)
   THEN o.ended_at + interval '24 hours' END AS startable_until,
   o.dry_run_of::text AS dry_run_id, (SELECT d.operation_id::text FROM operations d WHERE d.company_id = $1 AND d.dry_run_of = o.operation_id) AS started_id,

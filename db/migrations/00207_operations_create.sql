@@ -11,7 +11,7 @@ ALTER TABLE operation_rows ADD CONSTRAINT operation_rows_outcome_check
   CHECK (outcome IN ('PENDING', 'CREATED', 'CHANGED', 'UNCHANGED', 'REMOVED', 'FAILED', 'SKIPPED')) NOT VALID;
 
 -- +goose Down
-UPDATE operation_rows SET outcome = 'CHANGED' WHERE outcome IN ('CREATED', 'REMOVED');
+DELETE FROM operation_rows WHERE outcome IN ('CREATED', 'REMOVED');
 ALTER TABLE operation_rows DROP CONSTRAINT operation_rows_outcome_check;
 ALTER TABLE operation_rows ADD CONSTRAINT operation_rows_outcome_check
   CHECK (outcome IN ('PENDING', 'CHANGED', 'UNCHANGED', 'FAILED', 'SKIPPED')) NOT VALID;

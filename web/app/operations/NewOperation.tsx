@@ -1,15 +1,15 @@
 import { type FormEvent, useState } from 'react';
-import { count } from '../format/units';
 import { useDo } from '../graph/use';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
-import { useMay } from '../shell/viewer';
+import { useMay, useViewer } from '../shell/viewer';
 import { Forecast } from './Effects';
 import { useOperation } from './operation';
 import { Results } from './Results';
 import { startDryRun } from './StartDryRun';
+import { Template } from './Template';
 import { columnsOf, type Field, fields, guess, upload } from './upload';
-import { type Policy, policies, Progress, runs } from './words';
+import { doing, type Policy, policies, Progress, runs } from './words';
 import '../styles/lists.css';
 
 interface Chosen {
@@ -18,9 +18,12 @@ interface Chosen {
   mapped: (Field | '')[];
 }
 
-/** Changes subscribers by a file: its columns, a dry run that shows everything that is wrong, and the run. */
+/** Changes subscribers by a file, and creates some: its columns, a dry run that shows everything that is wrong, and the run. */
 export default function NewOperation() {
   const may = useMay('VIEW_SUBSCRIBER');
+  const { permissions, isRestricted } = useViewer();
+  const mayCreate = permissions.includes('MANAGE_INVENTORY') && !isRestricted;
+  const [create, setCreate] = useState(false);
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [policy, setPolicy] = useState<Policy>('REJECT_EVERYTHING');
   const [dryRun, setDryRun] = useState<string | null>(null);
@@ -32,7 +35,7 @@ export default function NewOperation() {
   const check = useDo(async () => {
     const { file, columns, mapped } = chosen!;
     setDryRun(null);
-    setDryRun((await upload(file, columns, mapped, policy)).operationId);
+    setDryRun((await upload(file, columns, mapped, policy, create)).operationId);
   });
   const change = (next: Partial<Chosen>) => {
     setDryRun(null);
@@ -47,7 +50,7 @@ export default function NewOperation() {
       <p className="crumbs"><a href={to('operations')}>Operations</a></p>
       <div className="heading">
         <div><h1>Change by a file</h1><p className="hint">A CSV file with a line for each subscriber. Nothing changes before you have seen what would.</p></div>
-        <a className="button" href="/operations/template.csv" download>Template</a>
+        {may && <Template creates={mayCreate} />}
       </div>
       {!may ? <Empty>You need the permission View Subscriber to change subscribers.</Empty> : (
         <>
@@ -63,6 +66,12 @@ export default function NewOperation() {
                   <select value={policy} onChange={(event) => { setDryRun(null); setPolicy(event.target.value as Policy); }}>
                     {Object.entries(policies).map(([key, name]) => <option key={key} value={key}>{name}</option>)}
                   </select>
+                </label>
+              )}
+              {chosen && mayCreate && (
+                <label className="inline">
+                  <input type="checkbox" checked={create} onChange={(event) => { setDryRun(null); setCreate(event.target.checked); }} />
+                  Create subscribers that do not exist
                 </label>
               )}
               {chosen && <p className="actions"><button type="submit" className={dryRun === null ? 'primary' : ''} disabled={check.busy || !chosen.mapped.includes('physicalId')}>Show what would change</button></p>}
@@ -100,6 +109,7 @@ function DryRun({ id }: { id: string }) {
   if (problem) return <Failure problem={problem} retry={reload} />;
   if (of === null) return null;
   const blocked = of.errorPolicy === 'REJECT_EVERYTHING' && of.failed > 0;
+  const none = of.created + of.changed === 0;
   return (
     <>
       <Panel id="dry-run" title="What would change">
@@ -107,9 +117,9 @@ function DryRun({ id }: { id: string }) {
         {!runs(of.state) && <Forecast of={of} isSilent={silence} silence={setSilence} />}
         {!runs(of.state) && (
           <p className="actions">
-            <button type="button" className="primary" disabled={start.busy || blocked || of.changed === 0} onClick={() => void start.run()}>Change {count(of.changed)}</button>
+            <button type="button" className="primary" disabled={start.busy || blocked || none} onClick={() => void start.run()}>{doing(of)}</button>
             {blocked && <span className="hint">Lines fail: mend the file, or choose to change the others.</span>}
-            {of.changed === 0 && !blocked && <span className="hint">Nothing would change.</span>}
+            {none && !blocked && <span className="hint">Nothing would change.</span>}
           </p>
         )}
         {start.problem && <Failure problem={start.problem} />}

@@ -13,7 +13,7 @@ import '../styles/lists.css';
 const query = graphql(`
   query OperationTable($first: Int, $after: String, $count: Boolean!) {
     operations(first: $first, after: $after) {
-      nodes { operationId state isDryRun undoOf startedBy description total done changed failed skipped startedAt }
+      nodes { operationId state isDryRun undoOf startedBy description total done created changed removed failed skipped startedAt }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }

@@ -22,7 +22,8 @@ const query = graphql(`
 type Row = NonNullable<NonNullable<ResultOf<typeof query>['operation']>['results']>['nodes'][number];
 type Outcome = Row['outcome'];
 
-const outcomes: Record<Outcome, string> = { FAILED: 'Failed', CHANGED: 'Changed', UNCHANGED: 'As wanted already', SKIPPED: 'Skipped', PENDING: 'Not decided' };
+const outcomes: Record<Outcome, string> = { FAILED: 'Failed', CREATED: 'Created', CHANGED: 'Changed', UNCHANGED: 'As wanted already', REMOVED: 'Removed', SKIPPED: 'Skipped', PENDING: 'Not decided' };
+const tried: Partial<Record<Outcome, string>> = { CREATED: 'would be created', CHANGED: 'would change' };
 
 interface Props {
   id: string;
@@ -38,7 +39,7 @@ export function Results({ id, params, isDryRun }: Props) {
   const columns: Column<Row>[] = [
     { key: 'row', name: 'Line', width: 80, kind: 'number', cell: ({ line, position }) => count(line ?? position) },
     { key: 'subscriber', name: 'Subscriber', width: 220, kind: 'mono', cell: ({ physicalId, subscriber }) => (subscriber ? <a href={toSubscriber(physicalId)}>{physicalId}</a> : physicalId || '–') },
-    { key: 'outcome', name: 'Outcome', width: 150, cell: ({ outcome }) => (isDryRun && outcome === 'CHANGED' ? 'would change' : outcomes[outcome].toLowerCase()) },
+    { key: 'outcome', name: 'Outcome', width: 150, cell: ({ outcome }) => (isDryRun && tried[outcome]) || outcomes[outcome].toLowerCase() },
     { key: 'detail', name: 'What', width: 520, cell: ({ message, changes }) => <span title={message ?? wordsOf(changes)}>{message ?? wordsOf(changes)}</span> },
   ];
   const choices: [string, string | null][] = [['All', null], ...Object.entries(outcomes).map(([key, name]): [string, string] => [name, key])];

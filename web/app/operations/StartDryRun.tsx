@@ -7,7 +7,7 @@ import { Failure } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { Forecast } from './Effects';
 import { type OperationRead } from './operation';
-import { countsOf, policies } from './words';
+import { countsOf, doing, policies } from './words';
 
 const starting = graphql('mutation StartDryRun($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { operation { operationId } } }');
 
@@ -30,14 +30,14 @@ export function StartDryRun({ of }: { of: OperationRead }) {
     <>
       <button type="button" className="primary" onClick={() => ask(true)}>Start this change</button>
       {asking && (
-        <Dialog title={`Change ${count(of.changed)} of ${count(of.total)} subscribers?`} passing cancel={() => ask(false)}>
+        <Dialog title={`${doing(of)} of ${count(of.total)} subscribers?`} passing cancel={() => ask(false)}>
           <p>What happens: {of.description}. In the dry run of {of.startedBy}: {countsOf(of)}.</p>
           <p className="hint">{policies[of.errorPolicy]}. A subscriber of which something else would become than the dry run showed fails.</p>
           <Forecast of={of} isSilent={silence} silence={setSilence} />
           {start.problem && <Failure problem={start.problem} />}
           <p className="actions">
             <button type="button" autoFocus onClick={() => ask(false)}>Leave it</button>
-            <button type="button" className="primary" disabled={start.busy} onClick={() => void start.run()}>Change {count(of.changed)}</button>
+            <button type="button" className="primary" disabled={start.busy} onClick={() => void start.run()}>{doing(of)}</button>
           </p>
         </Dialog>
       )}

@@ -3,14 +3,20 @@ import { refuse, sessionId } from '../session';
 import type { Policy } from './words';
 
 /** The fields that a column can have. */
-export const fields = ['physicalId', 'nickname', 'groupId', 'addTags', 'removeTags', 'isBarred', 'tariffName', 'terminateDate'] as const;
+export const fields = [
+  'physicalId', 'nickname', 'groupId', 'addTags', 'removeTags', 'isBarred', 'tariffName', 'terminateDate',
+  'subscriberId', 'operatorCode', 'contractLength', 'connectionDate', 'expiryDate', 'imsi', 'dataNumber', 'fixedIpAddress',
+  'kind', 'subscriberType', 'isActive', 'eid', 'smdpProvider', 'parent', 'isEnabledOnParent',
+] as const;
+/** What a line of a new subscriber must have. */
+export const needed: Field[] = ['physicalId', 'subscriberId', 'operatorCode', 'tariffName', 'contractLength', 'connectionDate', 'expiryDate'];
 export type Field = (typeof fields)[number];
 
 /** How much of a file is read to find its columns. */
 const headLength = 65_536;
 
 /** Other names that columns often have. */
-const usual: Record<string, Field> = { iccid: 'physicalId', sim: 'physicalId', deveui: 'physicalId', imei: 'physicalId', name: 'nickname', group: 'groupId', tag: 'addTags', tags: 'addTags', barred: 'isBarred', tariff: 'tariffName' };
+const usual: Record<string, Field> = { iccid: 'physicalId', sim: 'physicalId', deveui: 'physicalId', imei: 'physicalId', name: 'nickname', group: 'groupId', tag: 'addTags', tags: 'addTags', barred: 'isBarred', tariff: 'tariffName', msisdn: 'subscriberId', operator: 'operatorCode', ip: 'fixedIpAddress', contractinmonths: 'contractLength', starts: 'connectionDate', ends: 'expiryDate' };
 
 /** The columns of a file, as the server reads its first line. */
 export async function columnsOf(file: File): Promise<string[]> {
@@ -39,9 +45,9 @@ interface Started {
 }
 
 /** Sends a file, which starts a dry run. */
-export async function upload(file: File, columns: string[], mapped: (Field | '')[], errorPolicy: Policy): Promise<Started> {
+export async function upload(file: File, columns: string[], mapped: (Field | '')[], errorPolicy: Policy, create: boolean): Promise<Started> {
   const used = sessionId();
-  const query = new URLSearchParams({ validateOnly: 'true', errorPolicy });
+  const query = new URLSearchParams({ validateOnly: 'true', errorPolicy, ...(create && { create: 'true' }) });
   columns.forEach((column, i) => column && query.append('map', `${column}=${mapped[i]}`));
   let response: Response;
   try {

@@ -27,17 +27,21 @@ interface Counted {
   isDryRun: boolean;
   total: number;
   done: number;
+  created: number;
   changed: number;
+  removed: number;
   failed: number;
   skipped: number;
 }
 
 /** The counts of an operation in words. */
-export function countsOf({ state, isDryRun, changed, failed, skipped, done }: Counted): string {
+export function countsOf({ state, isDryRun, created, changed, removed, failed, skipped, done }: Counted): string {
   const would = isDryRun || state === 'CHECKING' || state === 'REJECTED';
-  const unchanged = done - changed - failed - skipped;
+  const unchanged = done - created - changed - removed - failed - skipped;
   return [
-    `${count(changed)} ${would ? 'would change' : 'changed'}`,
+    ...(created > 0 ? [`${count(created)} ${would ? 'would be created' : 'created'}`] : []),
+    ...(changed > 0 || created + removed === 0 ? [`${count(changed)} ${would ? 'would change' : 'changed'}`] : []),
+    ...(removed > 0 ? [`${count(removed)} removed`] : []),
     ...(unchanged > 0 ? [`${count(unchanged)} as wanted already`] : []),
     ...(skipped > 0 ? [`${count(skipped)} skipped`] : []),
     ...(failed > 0 ? [`${count(failed)} failed`] : []),
@@ -63,3 +67,7 @@ export function Progress({ of }: { of: Counted }) {
     </div>
   );
 }
+
+/** What the run of a dry run does, in words. */
+export const doing = ({ created, changed }: { created: number; changed: number }) =>
+  [...(created > 0 ? [`Create ${count(created)}`] : []), ...(changed > 0 || created === 0 ? [`${created > 0 ? 'change' : 'Change'} ${count(changed)}`] : [])].join(', ');
