@@ -388,6 +388,29 @@ func (ec *executionContext) fieldContext_Operation_done(_ context.Context, field
 	return graphql.NewScalarFieldContext("Operation", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _Operation_created(ctx context.Context, field graphql.CollectedField, obj *bulk.Operation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operation_created(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Created, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operation_created(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Operation", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _Operation_changed(ctx context.Context, field graphql.CollectedField, obj *bulk.Operation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -408,6 +431,29 @@ func (ec *executionContext) _Operation_changed(ctx context.Context, field graphq
 	)
 }
 func (ec *executionContext) fieldContext_Operation_changed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Operation", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Operation_removed(ctx context.Context, field graphql.CollectedField, obj *bulk.Operation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operation_removed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Removed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operation_removed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Operation", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
@@ -1667,6 +1713,9 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 	if _, present := asMap["all"]; !present {
 		asMap["all"] = false
 	}
+	if _, present := asMap["create"]; !present {
+		asMap["create"] = false
+	}
 	if _, present := asMap["errorPolicy"]; !present {
 		asMap["errorPolicy"] = "REJECT_EVERYTHING"
 	}
@@ -1677,7 +1726,7 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 		asMap["silence"] = false
 	}
 
-	fieldsInOrder := [...]string{"where", "all", "physicalIds", "rows", "dryRunOf", "change", "errorPolicy", "validateOnly", "expect", "digest", "silence"}
+	fieldsInOrder := [...]string{"where", "all", "physicalIds", "rows", "dryRunOf", "change", "create", "errorPolicy", "validateOnly", "expect", "digest", "silence"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1726,6 +1775,13 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 				return it, err
 			}
 			it.Change = graphql.OmittableOf(data)
+		case "create":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("create"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Create = data
 		case "errorPolicy":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorPolicy"))
 			data, err := ec.unmarshalNOperationErrorPolicy2simgraphᚋdomainᚋbulkᚐPolicy(ctx, v)
@@ -1849,7 +1905,7 @@ func (ec *executionContext) unmarshalInputSubscriberChangeRow(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"physicalId", "addTags", "removeTags", "groupId", "nickname", "isBarred", "terminateDate", "tariffName"}
+	fieldsInOrder := [...]string{"physicalId", "addTags", "removeTags", "groupId", "nickname", "isBarred", "terminateDate", "tariffName", "kind", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "operatorCode", "contractLength", "connectionDate", "expiryDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1912,6 +1968,104 @@ func (ec *executionContext) unmarshalInputSubscriberChangeRow(ctx context.Contex
 				return it, err
 			}
 			it.TariffName = graphql.OmittableOf(data)
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOSubscriberKind2ᚖsimgraphᚋdomainᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = graphql.OmittableOf(data)
+		case "subscriberId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubscriberID = graphql.OmittableOf(data)
+		case "dataNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataNumber"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataNumber = graphql.OmittableOf(data)
+		case "imsi":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imsi"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Imsi = graphql.OmittableOf(data)
+		case "fixedIpAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fixedIpAddress"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FixedIPAddress = graphql.OmittableOf(data)
+		case "operatorCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorCode"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperatorCode = graphql.OmittableOf(data)
+		case "contractLength":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contractLength"))
+			data, err := ec.unmarshalOInt2ᚖint32(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContractLength = graphql.OmittableOf(data)
+		case "connectionDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("connectionDate"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConnectionDate = graphql.OmittableOf(data)
+		case "expiryDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiryDate"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiryDate = graphql.OmittableOf(data)
+		case "isActive":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isActive"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsActive = graphql.OmittableOf(data)
+		case "subscriberType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subscriberType"))
+			data, err := ec.unmarshalOSubscriberType2ᚖsimgraphᚋdomainᚐSubscriberType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubscriberType = graphql.OmittableOf(data)
+		case "eid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eid"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Eid = graphql.OmittableOf(data)
+		case "smdpProvider":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("smdpProvider"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SmdpProvider = graphql.OmittableOf(data)
+		case "parent":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parent"))
+			data, err := ec.unmarshalOParentInput2ᚖsimgraphᚋgraphᚋgeneratedᚋinputᚐParentInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Parent = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2093,8 +2247,18 @@ func (ec *executionContext) _Operation(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "created":
+			out.Values[i] = ec._Operation_created(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "changed":
 			out.Values[i] = ec._Operation_changed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "removed":
+			out.Values[i] = ec._Operation_removed(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -3061,15 +3225,19 @@ func (ec *executionContext) marshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐ
 var (
 	unmarshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome = map[string]bulk.Outcome{
 		"PENDING":   bulk.Pending,
+		"CREATED":   bulk.Created,
 		"CHANGED":   bulk.Changed,
 		"UNCHANGED": bulk.Unchanged,
+		"REMOVED":   bulk.Removed,
 		"FAILED":    bulk.Failed,
 		"SKIPPED":   bulk.Skipped,
 	}
 	marshalNOperationOutcome2simgraphᚋdomainᚋbulkᚐOutcome = map[bulk.Outcome]string{
 		bulk.Pending:   "PENDING",
+		bulk.Created:   "CREATED",
 		bulk.Changed:   "CHANGED",
 		bulk.Unchanged: "UNCHANGED",
+		bulk.Removed:   "REMOVED",
 		bulk.Failed:    "FAILED",
 		bulk.Skipped:   "SKIPPED",
 	}
@@ -3326,15 +3494,19 @@ func (ec *executionContext) marshalOOperationOutcome2ᚖsimgraphᚋdomainᚋbulk
 var (
 	unmarshalOOperationOutcome2ᚖsimgraphᚋdomainᚋbulkᚐOutcome = map[string]bulk.Outcome{
 		"PENDING":   bulk.Pending,
+		"CREATED":   bulk.Created,
 		"CHANGED":   bulk.Changed,
 		"UNCHANGED": bulk.Unchanged,
+		"REMOVED":   bulk.Removed,
 		"FAILED":    bulk.Failed,
 		"SKIPPED":   bulk.Skipped,
 	}
 	marshalOOperationOutcome2ᚖsimgraphᚋdomainᚋbulkᚐOutcome = map[bulk.Outcome]string{
 		bulk.Pending:   "PENDING",
+		bulk.Created:   "CREATED",
 		bulk.Changed:   "CHANGED",
 		bulk.Unchanged: "UNCHANGED",
+		bulk.Removed:   "REMOVED",
 		bulk.Failed:    "FAILED",
 		bulk.Skipped:   "SKIPPED",
 	}

@@ -12,6 +12,7 @@ import (
 	"simgraph/domain/condition"
 	"simgraph/domain/dashboard"
 	"simgraph/domain/document"
+	"simgraph/domain/note"
 	"simgraph/domain/report"
 	"simgraph/domain/signin"
 	"simgraph/domain/silence"
@@ -61,6 +62,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"createGroup":                  plan.Pointer[model.CreateGroupPayload](false, "CreateGroupPayload"),
 				"editGroup":                    plan.Pointer[model.EditGroupPayload](false, "EditGroupPayload"),
 				"deleteGroup":                  plan.Pointer[model.DeleteGroupPayload](false, "DeleteGroupPayload"),
+				"createNote":                   plan.Pointer[model.CreateNotePayload](false, "CreateNotePayload"),
+				"editNote":                     plan.Pointer[model.EditNotePayload](false, "EditNotePayload"),
+				"deleteNote":                   plan.Pointer[model.DeleteNotePayload](false, "DeleteNotePayload"),
 				"startSubscriberChange":        plan.Pointer[model.StartSubscriberChangePayload](false, "StartSubscriberChangePayload"),
 				"cancelOperation":              plan.Pointer[model.CancelOperationPayload](false, "CancelOperationPayload"),
 				"undoOperation":                plan.Pointer[model.UndoOperationPayload](false, "UndoOperationPayload"),
@@ -159,6 +163,8 @@ func (e *executableSchema) Plan() *plan.Schema {
 				"group":                          plan.Pointer[domain.Group](false, "Group"),
 				"groups":                         plan.Pointer[model.Connection[*domain.Group]](false, "GroupConnection"),
 				"groupList":                      plan.Pointer[model.List[*domain.Group]](false, "GroupList"),
+				"note":                           plan.Pointer[note.Note](false, "Note"),
+				"notes":                          plan.Pointer[model.Connection[*note.Note]](false, "NoteConnection"),
 				"operation":                      plan.Pointer[bulk.Operation](false, "Operation"),
 				"operations":                     plan.Pointer[model.Connection[*bulk.Operation]](false, "OperationConnection"),
 				"operator":                       plan.Pointer[domain.Operator](false, "Operator"),
@@ -237,6 +243,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"CreateConditionAlertPayload":         e.planCreateConditionAlertPayload(),
 			"CreateDashboardPayload":              e.planCreateDashboardPayload(),
 			"CreateGroupPayload":                  e.planCreateGroupPayload(),
+			"CreateNotePayload":                   e.planCreateNotePayload(),
 			"CreateQuestionPayload":               e.planCreateQuestionPayload(),
 			"CreateRecipientPayload":              e.planCreateRecipientPayload(),
 			"CreateReportPayload":                 e.planCreateReportPayload(),
@@ -261,6 +268,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"DeleteConditionAlertPayload":         e.planDeleteConditionAlertPayload(),
 			"DeleteDashboardPayload":              e.planDeleteDashboardPayload(),
 			"DeleteGroupPayload":                  e.planDeleteGroupPayload(),
+			"DeleteNotePayload":                   e.planDeleteNotePayload(),
 			"DeleteQuestionPayload":               e.planDeleteQuestionPayload(),
 			"DeleteRecipientPayload":              e.planDeleteRecipientPayload(),
 			"DeleteReportPayload":                 e.planDeleteReportPayload(),
@@ -279,6 +287,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"EditConditionAlertPayload":           e.planEditConditionAlertPayload(),
 			"EditDashboardPayload":                e.planEditDashboardPayload(),
 			"EditGroupPayload":                    e.planEditGroupPayload(),
+			"EditNotePayload":                     e.planEditNotePayload(),
 			"EditQuestionPayload":                 e.planEditQuestionPayload(),
 			"EditRecipientPayload":                e.planEditRecipientPayload(),
 			"EditReportPayload":                   e.planEditReportPayload(),
@@ -312,6 +321,9 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"MailDelivery":                        e.planMailDelivery(),
 			"MoveSubscriberPayload":               e.planMoveSubscriberPayload(),
 			"NetworkState":                        e.planNetworkState(),
+			"Note":                                e.planNote(),
+			"NoteConnection":                      e.planNoteConnection(),
+			"NoteEdge":                            e.planNoteEdge(),
 			"Operation":                           e.planOperation(),
 			"OperationConnection":                 e.planOperationConnection(),
 			"OperationEdge":                       e.planOperationEdge(),
@@ -3580,6 +3592,25 @@ func (e *executableSchema) planCreateGroupPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planCreateNotePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: createNotePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"note": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_CreateNotePayload_note(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.CreateNotePayload)
+					return obj.Note, nil
+				},
+				Shape: plan.Pointer[note.Note](true, "Note"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planCreateQuestionPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: createQuestionPayloadImplementors,
@@ -4374,6 +4405,25 @@ func (e *executableSchema) planDeleteGroupPayload() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planDeleteNotePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: deleteNotePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"note": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_DeleteNotePayload_note(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.DeleteNotePayload)
+					return obj.Note, nil
+				},
+				Shape: plan.Pointer[note.Note](true, "Note"),
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planDeleteQuestionPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: deleteQuestionPayloadImplementors,
@@ -4755,6 +4805,25 @@ func (e *executableSchema) planEditGroupPayload() *plan.Object {
 					return obj.Group, nil
 				},
 				Shape: plan.Pointer[domain.Group](true, "Group"),
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planEditNotePayload() *plan.Object {
+	return &plan.Object{
+		Satisfies: editNotePayloadImplementors,
+		Fields: map[string]*plan.Field{
+			"note": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_EditNotePayload_note(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.EditNotePayload)
+					return obj.Note, nil
+				},
+				Shape: plan.Pointer[note.Note](true, "Note"),
 			},
 		},
 	}
@@ -6225,6 +6294,225 @@ func (e *executableSchema) planNetworkState() *plan.Object {
 					obj := of.(*model.NetworkState)
 					return appendNBoolean2bool(b, obj.IsOnline)
 				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planNote() *plan.Object {
+	return &plan.Object{
+		Satisfies: noteImplementors,
+		Fields: map[string]*plan.Field{
+			"id": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_id(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*note.Note)
+					v, err := e.Resolvers.Note().ID(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNID2string(b, v)
+					return b, ok, nil
+				},
+			},
+			"noteId": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_noteId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendNString2string(b, obj.NoteID)
+				},
+			},
+			"version": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_version(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendNString2string(b, obj.Version())
+				},
+			},
+			"text": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_text(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendNString2string(b, obj.Text)
+				},
+			},
+			"startsAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_startsAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendNDateTime2timeᚐTime(b, obj.StartsAt)
+				},
+			},
+			"endsAt": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_endsAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendODateTime2ᚖtimeᚐTime(b, obj.EndsAt)
+				},
+			},
+			"groupId": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_groupId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendOInt2ᚖint64(b, obj.GroupID)
+				},
+			},
+			"physicalId": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_physicalId(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendOString2ᚖstring(b, obj.PhysicalID)
+				},
+			},
+			"isEditable": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_isEditable(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*note.Note)
+					v, err := e.Resolvers.Note().IsEditable(ctx, obj)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendNBoolean2bool(b, v)
+					return b, ok, nil
+				},
+			},
+			"owner": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_owner(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendNString2string(b, obj.Owner)
+				},
+			},
+			"createdAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_createdAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendNDateTime2timeᚐTime(b, obj.CreatedAt)
+				},
+			},
+			"changedAt": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Note_changedAt(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*note.Note)
+					return appendNDateTime2timeᚐTime(b, obj.ChangedAt)
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planNoteConnection() *plan.Object {
+	return &plan.Object{
+		Satisfies: noteConnectionImplementors,
+		Fields: map[string]*plan.Field{
+			"edges": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_NoteConnection_edges(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*note.Note])
+					return obj.Edges(), nil
+				},
+				Shape: plan.List[model.Edge[*note.Note]](true, plan.Value[model.Edge[*note.Note]](true, "NoteEdge")),
+			},
+			"nodes": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_NoteConnection_nodes(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*note.Note])
+					return obj.Nodes(), nil
+				},
+				Shape: plan.List[*note.Note](true, plan.Pointer[note.Note](true, "Note")),
+			},
+			"pageInfo": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_NoteConnection_pageInfo(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Connection[*note.Note])
+					return obj.PageInfo(), nil
+				},
+				Shape: plan.Value[model.PageInfo](true, "PageInfo"),
+			},
+			"totalCount": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_NoteConnection_totalCount(ctx, field)
+				},
+				Leaf: func(ctx context.Context, of any, fc *plan.Arguments, b []byte) ([]byte, bool, error) {
+					obj := of.(*model.Connection[*note.Note])
+					v, err := obj.TotalCount(ctx)
+					if err != nil {
+						return b, false, err
+					}
+					b, ok := appendOInt2int(b, v)
+					return b, ok, nil
+				},
+			},
+		},
+	}
+}
+
+func (e *executableSchema) planNoteEdge() *plan.Object {
+	return &plan.Object{
+		Satisfies: noteEdgeImplementors,
+		Fields: map[string]*plan.Field{
+			"cursor": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_NoteEdge_cursor(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*model.Edge[*note.Note])
+					return appendNString2string(b, obj.Cursor)
+				},
+			},
+			"node": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_NoteEdge_node(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Edge[*note.Note])
+					return obj.Node, nil
+				},
+				Shape: plan.Pointer[note.Note](true, "Note"),
 			},
 		},
 	}
@@ -14870,7 +15158,7 @@ func objectOfDelivery(v domain.Delivery) (string, any) {
 	}
 }
 
-var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FieldUsage", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOfNode = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Note", "Group", "FieldUsage", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOfNode(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -15063,6 +15351,13 @@ func objectOfNode(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Operation", obj
+	case note.Note:
+		return "Note", &obj
+	case *note.Note:
+		if obj == nil {
+			return "", nil
+		}
+		return "Note", obj
 	case domain.Group:
 		return "Group", &obj
 	case *domain.Group:
@@ -15133,7 +15428,7 @@ func objectOfNode(v model.Node) (string, any) {
 	}
 }
 
-var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Group", "FieldUsage", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
+var objectsOf_Entity = []string{"WebhookDelivery", "VolumeLogEntry", "VolumeAlert", "MailDelivery", "ConditionLogEntry", "ConditionAlert", "AlertDelivery", "Webhook", "WaitingUsage", "Viewer", "User", "UsageSource", "Upstream", "TrustedDocument", "Tariff", "Tag", "Subscriber", "SourceReject", "Source", "Silence", "Session", "Report", "Recipient", "Question", "Operator", "OperationResult", "Operation", "Note", "Group", "FieldUsage", "FeedReject", "FeedElement", "Dashboard", "Company", "Command", "AuditEntry", "AccessKey"}
 
 func objectOf_Entity(v model.Node) (string, any) {
 	switch obj := v.(type) {
@@ -15326,6 +15621,13 @@ func objectOf_Entity(v model.Node) (string, any) {
 			return "", nil
 		}
 		return "Operation", obj
+	case note.Note:
+		return "Note", &obj
+	case *note.Note:
+		if obj == nil {
+			return "", nil
+		}
+		return "Note", obj
 	case domain.Group:
 		return "Group", &obj
 	case *domain.Group:

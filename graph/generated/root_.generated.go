@@ -43,6 +43,7 @@ type ResolverRoot interface {
 	Group() GroupResolver
 	MailDelivery() MailDeliveryResolver
 	Mutation() MutationResolver
+	Note() NoteResolver
 	Operation() OperationResolver
 	OperationEffects() OperationEffectsResolver
 	OperationResult() OperationResultResolver
@@ -431,6 +432,10 @@ type ComplexityRoot struct {
 		Group func(childComplexity int) int
 	}
 
+	CreateNotePayload struct {
+		Note func(childComplexity int) int
+	}
+
 	CreateQuestionPayload struct {
 		Question func(childComplexity int) int
 	}
@@ -560,6 +565,10 @@ type ComplexityRoot struct {
 		Group func(childComplexity int) int
 	}
 
+	DeleteNotePayload struct {
+		Note func(childComplexity int) int
+	}
+
 	DeleteQuestionPayload struct {
 		Question func(childComplexity int) int
 	}
@@ -634,6 +643,10 @@ type ComplexityRoot struct {
 
 	EditGroupPayload struct {
 		Group func(childComplexity int) int
+	}
+
+	EditNotePayload struct {
+		Note func(childComplexity int) int
 	}
 
 	EditQuestionPayload struct {
@@ -846,6 +859,7 @@ type ComplexityRoot struct {
 		CreateConditionAlert         func(childComplexity int, input input.CreateConditionAlertInput) int
 		CreateDashboard              func(childComplexity int, input input.CreateDashboardInput) int
 		CreateGroup                  func(childComplexity int, input input.CreateGroupInput) int
+		CreateNote                   func(childComplexity int, input input.CreateNoteInput) int
 		CreateQuestion               func(childComplexity int, input input.CreateQuestionInput) int
 		CreateRecipient              func(childComplexity int, input input.CreateRecipientInput) int
 		CreateReport                 func(childComplexity int, input input.CreateReportInput) int
@@ -861,6 +875,7 @@ type ComplexityRoot struct {
 		DeleteConditionAlert         func(childComplexity int, input input.DeleteConditionAlertInput) int
 		DeleteDashboard              func(childComplexity int, input input.DeleteDashboardInput) int
 		DeleteGroup                  func(childComplexity int, input input.DeleteGroupInput) int
+		DeleteNote                   func(childComplexity int, input input.DeleteNoteInput) int
 		DeleteQuestion               func(childComplexity int, input input.DeleteQuestionInput) int
 		DeleteRecipient              func(childComplexity int, input input.DeleteRecipientInput) int
 		DeleteReport                 func(childComplexity int, input input.DeleteReportInput) int
@@ -877,6 +892,7 @@ type ComplexityRoot struct {
 		EditConditionAlert           func(childComplexity int, input input.EditConditionAlertInput) int
 		EditDashboard                func(childComplexity int, input input.EditDashboardInput) int
 		EditGroup                    func(childComplexity int, input input.EditGroupInput) int
+		EditNote                     func(childComplexity int, input input.EditNoteInput) int
 		EditQuestion                 func(childComplexity int, input input.EditQuestionInput) int
 		EditRecipient                func(childComplexity int, input input.EditRecipientInput) int
 		EditReport                   func(childComplexity int, input input.EditReportInput) int
@@ -925,8 +941,36 @@ type ComplexityRoot struct {
 		IsTransferring func(childComplexity int) int
 	}
 
+	Note struct {
+		ChangedAt  func(childComplexity int) int
+		CreatedAt  func(childComplexity int) int
+		EndsAt     func(childComplexity int) int
+		GroupID    func(childComplexity int) int
+		ID         func(childComplexity int) int
+		IsEditable func(childComplexity int) int
+		NoteID     func(childComplexity int) int
+		Owner      func(childComplexity int) int
+		PhysicalID func(childComplexity int) int
+		StartsAt   func(childComplexity int) int
+		Text       func(childComplexity int) int
+		Version    func(childComplexity int) int
+	}
+
+	NoteConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	NoteEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	Operation struct {
 		Changed        func(childComplexity int) int
+		Created        func(childComplexity int) int
 		Description    func(childComplexity int) int
 		Digest         func(childComplexity int) int
 		Done           func(childComplexity int) int
@@ -938,6 +982,7 @@ type ComplexityRoot struct {
 		ID             func(childComplexity int) int
 		IsDryRun       func(childComplexity int) int
 		OperationID    func(childComplexity int) int
+		Removed        func(childComplexity int) int
 		Results        func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Silence        func(childComplexity int) int
 		Skipped        func(childComplexity int) int
@@ -1078,6 +1123,8 @@ type ComplexityRoot struct {
 		Groups                         func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Node                           func(childComplexity int, id string) int
 		Nodes                          func(childComplexity int, ids []string) int
+		Note                           func(childComplexity int, by input.NoteKey) int
+		Notes                          func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Operation                      func(childComplexity int, by input.OperationKey) int
 		Operations                     func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Operator                       func(childComplexity int, by input.OperatorKey) int
@@ -3515,6 +3562,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CreateGroupPayload.Group(childComplexity), true
 
+	case "CreateNotePayload.note":
+		if e.ComplexityRoot.CreateNotePayload.Note == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateNotePayload.Note(childComplexity), true
+
 	case "CreateQuestionPayload.question":
 		if e.ComplexityRoot.CreateQuestionPayload.Question == nil {
 			break
@@ -3881,6 +3935,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteGroupPayload.Group(childComplexity), true
 
+	case "DeleteNotePayload.note":
+		if e.ComplexityRoot.DeleteNotePayload.Note == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteNotePayload.Note(childComplexity), true
+
 	case "DeleteQuestionPayload.question":
 		if e.ComplexityRoot.DeleteQuestionPayload.Question == nil {
 			break
@@ -4030,6 +4091,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditGroupPayload.Group(childComplexity), true
+
+	case "EditNotePayload.note":
+		if e.ComplexityRoot.EditNotePayload.Note == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EditNotePayload.Note(childComplexity), true
 
 	case "EditQuestionPayload.question":
 		if e.ComplexityRoot.EditQuestionPayload.Question == nil {
@@ -4806,6 +4874,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateGroup(childComplexity, args["input"].(input.CreateGroupInput)), true
+	case "Mutation.createNote":
+		if e.ComplexityRoot.Mutation.CreateNote == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createNote_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateNote(childComplexity, args["input"].(input.CreateNoteInput)), true
 	case "Mutation.createQuestion":
 		if e.ComplexityRoot.Mutation.CreateQuestion == nil {
 			break
@@ -4971,6 +5050,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteGroup(childComplexity, args["input"].(input.DeleteGroupInput)), true
+	case "Mutation.deleteNote":
+		if e.ComplexityRoot.Mutation.DeleteNote == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteNote_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteNote(childComplexity, args["input"].(input.DeleteNoteInput)), true
 	case "Mutation.deleteQuestion":
 		if e.ComplexityRoot.Mutation.DeleteQuestion == nil {
 			break
@@ -5147,6 +5237,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditGroup(childComplexity, args["input"].(input.EditGroupInput)), true
+	case "Mutation.editNote":
+		if e.ComplexityRoot.Mutation.EditNote == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_editNote_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EditNote(childComplexity, args["input"].(input.EditNoteInput)), true
 	case "Mutation.editQuestion":
 		if e.ComplexityRoot.Mutation.EditQuestion == nil {
 			break
@@ -5612,12 +5713,129 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.NetworkState.IsTransferring(childComplexity), true
 
+	case "Note.changedAt":
+		if e.ComplexityRoot.Note.ChangedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.ChangedAt(childComplexity), true
+	case "Note.createdAt":
+		if e.ComplexityRoot.Note.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.CreatedAt(childComplexity), true
+	case "Note.endsAt":
+		if e.ComplexityRoot.Note.EndsAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.EndsAt(childComplexity), true
+	case "Note.groupId":
+		if e.ComplexityRoot.Note.GroupID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.GroupID(childComplexity), true
+	case "Note.id":
+		if e.ComplexityRoot.Note.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.ID(childComplexity), true
+	case "Note.isEditable":
+		if e.ComplexityRoot.Note.IsEditable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.IsEditable(childComplexity), true
+	case "Note.noteId":
+		if e.ComplexityRoot.Note.NoteID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.NoteID(childComplexity), true
+	case "Note.owner":
+		if e.ComplexityRoot.Note.Owner == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.Owner(childComplexity), true
+	case "Note.physicalId":
+		if e.ComplexityRoot.Note.PhysicalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.PhysicalID(childComplexity), true
+	case "Note.startsAt":
+		if e.ComplexityRoot.Note.StartsAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.StartsAt(childComplexity), true
+	case "Note.text":
+		if e.ComplexityRoot.Note.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.Text(childComplexity), true
+	case "Note.version":
+		if e.ComplexityRoot.Note.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.Version(childComplexity), true
+
+	case "NoteConnection.edges":
+		if e.ComplexityRoot.NoteConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoteConnection.Edges(childComplexity), true
+	case "NoteConnection.nodes":
+		if e.ComplexityRoot.NoteConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoteConnection.Nodes(childComplexity), true
+	case "NoteConnection.pageInfo":
+		if e.ComplexityRoot.NoteConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoteConnection.PageInfo(childComplexity), true
+	case "NoteConnection.totalCount":
+		if e.ComplexityRoot.NoteConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoteConnection.TotalCount(childComplexity), true
+
+	case "NoteEdge.cursor":
+		if e.ComplexityRoot.NoteEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoteEdge.Cursor(childComplexity), true
+	case "NoteEdge.node":
+		if e.ComplexityRoot.NoteEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoteEdge.Node(childComplexity), true
+
 	case "Operation.changed":
 		if e.ComplexityRoot.Operation.Changed == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Operation.Changed(childComplexity), true
+	case "Operation.created":
+		if e.ComplexityRoot.Operation.Created == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Created(childComplexity), true
 	case "Operation.description":
 		if e.ComplexityRoot.Operation.Description == nil {
 			break
@@ -5684,6 +5902,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.OperationID(childComplexity), true
+	case "Operation.removed":
+		if e.ComplexityRoot.Operation.Removed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Removed(childComplexity), true
 	case "Operation.results":
 		if e.ComplexityRoot.Operation.Results == nil {
 			break
@@ -6393,6 +6617,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]string)), true
+	case "Query.note":
+		if e.ComplexityRoot.Query.Note == nil {
+			break
+		}
+
+		args, err := ec.field_Query_note_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Note(childComplexity, args["by"].(input.NoteKey)), true
+	case "Query.notes":
+		if e.ComplexityRoot.Query.Notes == nil {
+			break
+		}
+
+		args, err := ec.field_Query_notes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Notes(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string), args["filter"].(map[string]any), args["orderBy"].([]map[string]any)), true
 	case "Query.operation":
 		if e.ComplexityRoot.Query.Operation == nil {
 			break
@@ -10746,6 +10992,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateConditionAlertInput,
 		ec.unmarshalInputCreateDashboardInput,
 		ec.unmarshalInputCreateGroupInput,
+		ec.unmarshalInputCreateNoteInput,
 		ec.unmarshalInputCreateQuestionInput,
 		ec.unmarshalInputCreateRecipientInput,
 		ec.unmarshalInputCreateReportInput,
@@ -10767,6 +11014,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteConditionAlertInput,
 		ec.unmarshalInputDeleteDashboardInput,
 		ec.unmarshalInputDeleteGroupInput,
+		ec.unmarshalInputDeleteNoteInput,
 		ec.unmarshalInputDeleteQuestionInput,
 		ec.unmarshalInputDeleteRecipientInput,
 		ec.unmarshalInputDeleteReportInput,
@@ -10787,6 +11035,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditConditionAlertInput,
 		ec.unmarshalInputEditDashboardInput,
 		ec.unmarshalInputEditGroupInput,
+		ec.unmarshalInputEditNoteInput,
 		ec.unmarshalInputEditQuestionInput,
 		ec.unmarshalInputEditRecipientInput,
 		ec.unmarshalInputEditReportInput,
@@ -10813,6 +11062,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputInviteUserInput,
 		ec.unmarshalInputMoveSubscriberInput,
 		ec.unmarshalInputNetworkStateFilter,
+		ec.unmarshalInputNoteFilter,
+		ec.unmarshalInputNoteKey,
+		ec.unmarshalInputNoteOrder,
 		ec.unmarshalInputOperationErrorPolicyFilter,
 		ec.unmarshalInputOperationFilter,
 		ec.unmarshalInputOperationKey,
@@ -13315,7 +13567,7 @@ input TrustedDocumentKey @oneOf {
 scalar _Any
 
 "An object that a gateway can name by a key: every Node."
-union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | Dashboard | FeedElement | FeedReject | FieldUsage | Group | MailDelivery | Operation | OperationResult | Operator | Question | Recipient | Report | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | TrustedDocument | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
+union _Entity = AccessKey | AlertDelivery | AuditEntry | Command | Company | ConditionAlert | ConditionLogEntry | Dashboard | FeedElement | FeedReject | FieldUsage | Group | MailDelivery | Note | Operation | OperationResult | Operator | Question | Recipient | Report | Session | Silence | Source | SourceReject | Subscriber | Tag | Tariff | TrustedDocument | Upstream | UsageSource | User | Viewer | VolumeAlert | VolumeLogEntry | WaitingUsage | Webhook | WebhookDelivery
 
 "The graph as a subgraph of Apollo Federation 2."
 type _Service {
@@ -14267,6 +14519,64 @@ enum GroupOrderField {
   IS_TARIFF_HIDDEN
 }
 
+"Which notes are wanted. All conditions must hold; none wants everything."
+input NoteFilter {
+  "All of these; true for an empty list. Here and in or and not, each object needs a condition."
+  and: [NoteFilter!]
+  "Any of these; never true for an empty list."
+  or: [NoteFilter!]
+  "Not this."
+  not: NoteFilter
+  "The identifier of the note: a UUID."
+  noteId: StringFilter
+  "What it says."
+  text: StringFilter
+  "The moment that it is pinned to, or the begin of its span."
+  startsAt: DateTimeFilter
+  "The end of its span; null for a moment alone."
+  endsAt: DateTimeFilter
+  "The group that it is about."
+  groupId: IntFilter
+  "The subscriber that it is about: ICCID, device EUI or IMEI."
+  physicalId: StringFilter
+  "The e-mail address of the user who made it."
+  owner: StringFilter
+  "When it was made."
+  createdAt: DateTimeFilter
+  "When it was last changed. The audit log has all changes."
+  changedAt: DateTimeFilter
+}
+
+"One step of an order of notes."
+input NoteOrder {
+  "By this field."
+  field: NoteOrderField!
+  "In this direction."
+  direction: OrderDirection = ASC
+}
+
+"What notes can be ordered by."
+enum NoteOrderField {
+  "The identifier of the note: a UUID."
+  NOTE_ID
+  "What it says."
+  TEXT
+  "The moment that it is pinned to, or the begin of its span."
+  STARTS_AT
+  "The end of its span; null for a moment alone."
+  ENDS_AT
+  "The group that it is about."
+  GROUP_ID
+  "The subscriber that it is about: ICCID, device EUI or IMEI."
+  PHYSICAL_ID
+  "The e-mail address of the user who made it."
+  OWNER
+  "When it was made."
+  CREATED_AT
+  "When it was last changed. The audit log has all changes."
+  CHANGED_AT
+}
+
 "Which operations are wanted. All conditions must hold; none wants everything."
 input OperationFilter {
   "All of these; true for an empty list. Here and in or and not, each object needs a condition."
@@ -14289,8 +14599,12 @@ input OperationFilter {
   startedBy: StringFilter
   "How many subscribers it is for."
   total: IntFilter
+  "How many were created; after a check, would be created."
+  created: IntFilter
   "How many changed; after a check, would change."
   changed: IntFilter
+  "How many were removed, since the operation that is undone had created them."
+  removed: IntFilter
   "How many failed."
   failed: IntFilter
   "When it was started."
@@ -15362,6 +15676,146 @@ type UsageRecorded {
   usage: BigInt!
 }
 `, BuiltIn: false},
+	{Name: "../schema/note.graphqls", Input: `extend type Query {
+  "One note; null where the caller sees none such."
+  note("Which one." by: NoteKey!): Note @guard(permissions: [VIEW_STATISTICS_OVERVIEW])
+  """
+  The notes of the company, the latest moment first. A user of groups sees those about the company, and those about the groups and the subscribers
+  that they see.
+  """
+  notes(
+    "How many after the cursor, 0 to 100; 25 when missing. 0 is for the count alone."
+    first: Int
+    "Go on after this cursor."
+    after: String
+    "How many before the cursor, 0 to 100."
+    last: Int
+    "Go back before this cursor."
+    before: String
+    "Only those that fit."
+    filter: NoteFilter
+    "In this order, the latest startsAt first when missing; noteId breaks ties."
+    orderBy: [NoteOrder!]
+  ): NoteConnection @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+extend type Mutation {
+  "Pins a note to a moment, at most 10,000 to a company. Users of groups name a group or a subscriber that the note is about."
+  createNote(input: CreateNoteInput!): CreateNotePayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Changes a note of the caller; for users of the whole company any note. What is missing stays."
+  editNote(input: EditNoteInput!): EditNotePayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+  "Deletes a note of the caller; for users of the whole company any note."
+  deleteNote(input: DeleteNoteInput!): DeleteNotePayload @guard(permissions: [VIEW_STATISTICS_OVERVIEW]) @semanticNonNull
+}
+
+"A text that somebody pinned to a moment of a time axis. It is about a group, about a subscriber, or about the company where both are null."
+type Note implements Node {
+  "The global id."
+  id: ID!
+  "The identifier of the note: a UUID."
+  noteId: String!
+  "The version of what can be edited: another text where one of these values is another. An edit names the version that it was made from."
+  version: String!
+  "What it says."
+  text: String!
+  "The moment that it is pinned to, or the begin of its span."
+  startsAt: DateTime!
+  "The end of its span; null for a moment alone."
+  endsAt: DateTime
+  "The group that it is about."
+  groupId: Int
+  "The subscriber that it is about: ICCID, device EUI or IMEI."
+  physicalId: String
+  "Whether the caller may change and delete it."
+  isEditable: Boolean!
+  "The e-mail address of the user who made it."
+  owner: String!
+  "When it was made."
+  createdAt: DateTime!
+  "When it was last changed. The audit log has all changes."
+  changedAt: DateTime!
+}
+
+"A page of notes."
+type NoteConnection {
+  "The notes with their cursors."
+  edges: [NoteEdge!]!
+  "The notes alone."
+  nodes: [Note!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many the whole list has; counted only when selected."
+  totalCount: Int @semanticNonNull @price(units: 10)
+}
+
+"A note in a page."
+type NoteEdge {
+  "Where to go on from here."
+  cursor: String!
+  "The note."
+  node: Note!
+}
+
+"Which note to pin."
+input CreateNoteInput {
+  "What it says, 1 to 500 characters."
+  text: String!
+  "The moment that it is pinned to, or the begin of its span."
+  startsAt: DateTime!
+  "The end of its span, after its begin; missing for a moment alone."
+  endsAt: DateTime
+  "The group that it is about. At most one of groupId and physicalId is said; none is for the company."
+  groupId: Int
+  "The subscriber that it is about: ICCID, device EUI or IMEI."
+  physicalId: String
+}
+
+"Which note to edit, and how. What it is about stays."
+input EditNoteInput {
+  "The identifier of the note."
+  noteId: String!
+  "What it says, 1 to 500 characters."
+  text: String
+  "The moment that it is pinned to, or the begin of its span."
+  startsAt: DateTime
+  "The end of its span, after its begin; null makes it a moment alone."
+  endsAt: DateTime
+  "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
+  expectedVersion: String
+}
+
+"Which note to delete."
+input DeleteNoteInput {
+  "The identifier of the note."
+  noteId: String!
+}
+
+"What pinning a note gave."
+type CreateNotePayload {
+  "The note."
+  note: Note!
+}
+
+"What editing a note gave."
+type EditNotePayload {
+  "The note as it is now."
+  note: Note!
+}
+
+"What deleting a note gave."
+type DeleteNotePayload {
+  "The note as it was."
+  note: Note!
+}
+
+"Names a note."
+input NoteKey @oneOf {
+  "The global id."
+  id: ID
+  "The identifier of the note."
+  noteId: String
+}
+`, BuiltIn: false},
 	{Name: "../schema/operation.graphqls", Input: `extend type Query {
   "One operation; null where the caller sees none such."
   operation("Which one." by: OperationKey!): Operation @guard(permissions: [VIEW_SUBSCRIBER])
@@ -15386,7 +15840,8 @@ extend type Mutation {
   """
   Starts an operation: a change of many subscribers, which goes on when this has answered. Which subscribers it is for is
   decided now. Beside the permission here, tags and nicknames need Update the Details of a Subscriber, the rest Manage
-  Inventory. Who is barred, unbarred or terminated by it gets a command for its carrier where the company has a provider of
+  Inventory. One with create also creates the subscribers of rows that do not exist, as createSubscriber does: it needs Manage
+  Inventory, and is only for users of the whole company. Who is barred, unbarred or terminated by it gets a command for its carrier where the company has a provider of
   commands, see isInventoryOnly; so does what is undone. At most 20 operations of a company run or wait; they run one after
   the other.
   """
@@ -15395,7 +15850,9 @@ extend type Mutation {
   cancelOperation(input: CancelOperationInput!): CancelOperationPayload @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
   """
   Starts the operation that takes back what another changed, within seven days after it ended. A subscriber of which
-  one of the changed values is not any more as the operation left it is skipped. It needs the permissions of the change.
+  one of the changed values is not any more as the operation left it is skipped. One that the operation created is removed, or
+  skipped where a value changed since, or it has usage, sessions, alerts, commands or profiles. It needs the permissions of the
+  change.
   """
   undoOperation(input: UndoOperationInput!): UndoOperationPayload @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
 }
@@ -15432,8 +15889,12 @@ type Operation implements Node {
   total: Int!
   "How many of them were decided; while it is CHECKING, checked."
   done: Int!
+  "How many were created; after a check, would be created."
+  created: Int!
   "How many changed; after a check, would change."
   changed: Int!
+  "How many were removed, since the operation that is undone had created them."
+  removed: Int!
   "How many failed."
   failed: Int!
   "How many were not undone since they were changed since."
@@ -15513,10 +15974,14 @@ enum OperationErrorPolicy {
 enum OperationOutcome {
   "Not decided yet."
   PENDING
+  "It did not exist, and was created."
+  CREATED
   "It changed."
   CHANGED
   "It was as wanted already."
   UNCHANGED
+  "It was removed, since the operation that is undone had created it."
+  REMOVED
   "It did not change: see the message."
   FAILED
   "It was changed by others since, and was not undone."
@@ -15561,7 +16026,7 @@ type OperationResult implements Node {
   code: String
   "What failed, in words; null when nothing did. What changed has one where a part of it failed, under IGNORE_FAILED."
   message: String
-  "The values that changed, a tag each on its own."
+  "The values that changed, a tag each on its own; all values of one that was created or removed."
   changes: [AuditChange!]!
 }
 
@@ -15623,6 +16088,11 @@ input StartSubscriberChangeInput {
   dryRunOf: String
   "What changes, for all; optional with rows, refused with dryRunOf."
   change: SubscriberChange
+  """
+  Whether the subscribers of rows that do not exist are created. Such a row needs subscriberId, operatorCode, tariffName,
+  contractLength, connectionDate and expiryDate, and is created as a whole or fails. Without it the row fails.
+  """
+  create: Boolean! = false
   "What becomes of the others when rows fail. Not read with dryRunOf."
   errorPolicy: OperationErrorPolicy! = REJECT_EVERYTHING
   "Whether this is a dry run: the same checks, with a result for each, and nothing changes. Above 10,000 subscribers it goes on after the answer, CHECKING."
@@ -15657,7 +16127,7 @@ input SubscriberChange {
   tariffName: String
 }
 
-"A subscriber with changes of its own. What is left out is that of the change for all."
+"A subscriber with changes of its own, and with what a new one is. What is left out is that of the change for all."
 input SubscriberChangeRow {
   "ICCID, device EUI or IMEI."
   physicalId: String!
@@ -15675,6 +16145,34 @@ input SubscriberChangeRow {
   terminateDate: DateTime
   "The name of a tariff of the company."
   tariffName: String
+  "How a new one reaches the network: CELLULAR when missing. This and what follows is not changed of a subscriber that exists: its row fails where it says otherwise."
+  kind: SubscriberKind
+  "MSISDN, device EUI or subscription ID."
+  subscriberId: String
+  "The circuit switched data number."
+  dataNumber: String
+  "The IMSI."
+  imsi: String
+  "Its fixed IP address, unique within the company."
+  fixedIpAddress: String
+  "The code of an operator of the service."
+  operatorCode: String
+  "The length of its contract in months."
+  contractLength: Int
+  "The start of its contract."
+  connectionDate: DateTime
+  "The end of its contract, not before its start."
+  expiryDate: DateTime
+  "Whether it is active; a new one is when missing."
+  isActive: Boolean
+  "Whether it is a physical SIM or device, as when missing, or a virtual profile."
+  subscriberType: SubscriberType
+  "The EID of an eUICC."
+  eid: String
+  "The SM-DP+ provider of an eUICC or eSIM profile."
+  smdpProvider: String
+  "The eUICC that it is a profile on, which the operation does not create itself."
+  parent: ParentInput
 }
 
 "What starting an operation gave."
@@ -20202,6 +20700,14 @@ func (ec *executionContext) childFields_CreateGroupPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type CreateGroupPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateNotePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "note":
+		return ec.fieldContext_CreateNotePayload_note(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateNotePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateQuestionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "question":
@@ -20460,6 +20966,14 @@ func (ec *executionContext) childFields_DeleteGroupPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type DeleteGroupPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteNotePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "note":
+		return ec.fieldContext_DeleteNotePayload_note(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteNotePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteQuestionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "question":
@@ -20610,6 +21124,14 @@ func (ec *executionContext) childFields_EditGroupPayload(ctx context.Context, fi
 		return ec.fieldContext_EditGroupPayload_group(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditGroupPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EditNotePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "note":
+		return ec.fieldContext_EditNotePayload_note(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EditNotePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_EditQuestionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -21020,6 +21542,60 @@ func (ec *executionContext) childFields_NetworkState(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type NetworkState", field.Name)
 }
 
+func (ec *executionContext) childFields_Note(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Note_id(ctx, field)
+	case "noteId":
+		return ec.fieldContext_Note_noteId(ctx, field)
+	case "version":
+		return ec.fieldContext_Note_version(ctx, field)
+	case "text":
+		return ec.fieldContext_Note_text(ctx, field)
+	case "startsAt":
+		return ec.fieldContext_Note_startsAt(ctx, field)
+	case "endsAt":
+		return ec.fieldContext_Note_endsAt(ctx, field)
+	case "groupId":
+		return ec.fieldContext_Note_groupId(ctx, field)
+	case "physicalId":
+		return ec.fieldContext_Note_physicalId(ctx, field)
+	case "isEditable":
+		return ec.fieldContext_Note_isEditable(ctx, field)
+	case "owner":
+		return ec.fieldContext_Note_owner(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Note_createdAt(ctx, field)
+	case "changedAt":
+		return ec.fieldContext_Note_changedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Note", field.Name)
+}
+
+func (ec *executionContext) childFields_NoteConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_NoteConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_NoteConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_NoteConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_NoteConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NoteConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_NoteEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_NoteEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_NoteEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NoteEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_Operation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -21044,8 +21620,12 @@ func (ec *executionContext) childFields_Operation(ctx context.Context, field gra
 		return ec.fieldContext_Operation_total(ctx, field)
 	case "done":
 		return ec.fieldContext_Operation_done(ctx, field)
+	case "created":
+		return ec.fieldContext_Operation_created(ctx, field)
 	case "changed":
 		return ec.fieldContext_Operation_changed(ctx, field)
+	case "removed":
+		return ec.fieldContext_Operation_removed(ctx, field)
 	case "failed":
 		return ec.fieldContext_Operation_failed(ctx, field)
 	case "skipped":

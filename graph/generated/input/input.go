@@ -1158,6 +1158,9 @@ type StartSubscriberChangeInput struct {
 	DryRunOf graphql.Omittable[*string] `json:"dryRunOf,omitempty"`
 	// What changes, for all; optional with rows, refused with dryRunOf.
 	Change graphql.Omittable[*SubscriberChange] `json:"change,omitempty"`
+	// Whether the subscribers of rows that do not exist are created. Such a row needs subscriberId, operatorCode, tariffName,
+	// contractLength, connectionDate and expiryDate, and is created as a whole or fails. Without it the row fails.
+	Create bool `json:"create"`
 	// What becomes of the others when rows fail. Not read with dryRunOf.
 	ErrorPolicy bulk.Policy `json:"errorPolicy"`
 	// Whether this is a dry run: the same checks, with a result for each, and nothing changes. Above 10,000 subscribers it goes on after the answer, CHECKING.
@@ -1190,7 +1193,7 @@ type SubscriberChange struct {
 	TariffName graphql.Omittable[*string] `json:"tariffName,omitempty"`
 }
 
-// A subscriber with changes of its own. What is left out is that of the change for all.
+// A subscriber with changes of its own, and with what a new one is. What is left out is that of the change for all.
 type SubscriberChangeRow struct {
 	// ICCID, device EUI or IMEI.
 	PhysicalID string `json:"physicalId"`
@@ -1208,6 +1211,34 @@ type SubscriberChangeRow struct {
 	TerminateDate graphql.Omittable[*time.Time] `json:"terminateDate,omitempty"`
 	// The name of a tariff of the company.
 	TariffName graphql.Omittable[*string] `json:"tariffName,omitempty"`
+	// How a new one reaches the network: CELLULAR when missing. This and what follows is not changed of a subscriber that exists: its row fails where it says otherwise.
+	Kind graphql.Omittable[*domain.Kind] `json:"kind,omitempty"`
+	// MSISDN, device EUI or subscription ID.
+	SubscriberID graphql.Omittable[*string] `json:"subscriberId,omitempty"`
+	// The circuit switched data number.
+	DataNumber graphql.Omittable[*string] `json:"dataNumber,omitempty"`
+	// The IMSI.
+	Imsi graphql.Omittable[*string] `json:"imsi,omitempty"`
+	// Its fixed IP address, unique within the company.
+	FixedIPAddress graphql.Omittable[*string] `json:"fixedIpAddress,omitempty"`
+	// The code of an operator of the service.
+	OperatorCode graphql.Omittable[*string] `json:"operatorCode,omitempty"`
+	// The length of its contract in months.
+	ContractLength graphql.Omittable[*int32] `json:"contractLength,omitempty"`
+	// The start of its contract.
+	ConnectionDate graphql.Omittable[*time.Time] `json:"connectionDate,omitempty"`
+	// The end of its contract, not before its start.
+	ExpiryDate graphql.Omittable[*time.Time] `json:"expiryDate,omitempty"`
+	// Whether it is active; a new one is when missing.
+	IsActive graphql.Omittable[*bool] `json:"isActive,omitempty"`
+	// Whether it is a physical SIM or device, as when missing, or a virtual profile.
+	SubscriberType graphql.Omittable[*domain.SubscriberType] `json:"subscriberType,omitempty"`
+	// The EID of an eUICC.
+	Eid graphql.Omittable[*string] `json:"eid,omitempty"`
+	// The SM-DP+ provider of an eUICC or eSIM profile.
+	SmdpProvider graphql.Omittable[*string] `json:"smdpProvider,omitempty"`
+	// The eUICC that it is a profile on, which the operation does not create itself.
+	Parent graphql.Omittable[*ParentInput] `json:"parent,omitempty"`
 }
 
 // Names a subscriber.
