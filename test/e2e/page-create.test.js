@@ -110,6 +110,7 @@ inTab('50 SIMs are added by the template in five clicks; one file then creates, 
   await tab.getByRole('button', { name: 'Undo' }).click();
   await tab.getByRole('heading', { level: 1, name: 'Undo' }).waitFor();
   await tab.getByText('49 removed, 1 skipped').waitFor();
+  await tab.getByRole('navigation', { name: 'Outcome' }).getByRole('link', { name: 'Skipped' }).click();
   await tab.getByText('the subscriber has usage since it was created, and stays').waitFor();
   assert.equal(await fleet(), 1);
 });
