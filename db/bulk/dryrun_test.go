@@ -104,6 +104,32 @@ func TestRowsThatChangedSinceTheDryRunFail(t *testing.T) {
 	}
 }
 
+// What a dry run would create is created as it showed, and not where the subscriber is there by now.
+func TestADryRunThatCreatesIsStarted(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	dry := f.start(f.boss, bulk.Start{Rows: newRows(3), Create: true, ErrorPolicy: bulk.RejectFailedRows, ValidateOnly: true})
+	f.wantCreated(dry, 3, 0, 0, 0, 0)
+	if dry.StartableUntil == nil {
+		t.Fatal("a dry run that creates cannot be started")
+	}
+	f.run(f.start(f.boss, bulk.Start{Rows: newRows(1), Create: true}).OperationID)
+	run := f.run(f.start(f.boss, again(dry)).OperationID)
+	f.wantCreated(run, 2, 0, 0, 1, 0)
+	if run.Description != dry.Description {
+		t.Errorf("%q is the start of %q", run.Description, dry.Description)
+	}
+	for id, message := range f.failures(run.OperationID, bulk.Failed) {
+		if id != "n00000" || !strings.HasPrefix(message, "changed since the dry run") {
+			t.Errorf("%s: %s", id, message)
+		}
+	}
+	f.wantCreated(f.undone(run.OperationID), 0, 0, 2, 0, 0)
+
+	_, err := f.store.Start(t.Context(), f.boss, bulk.Start{DryRunOf: dry.OperationID, Digest: dry.Digest, Create: true})
+	f.wants(err, domain.KindInvalid, "create beside a dry run")
+}
+
 // Under the policy that changes all or none, one subscriber that changed since is enough.
 func TestADryRunOfAllOrNoneIsRejectedWhenARowChangedSince(t *testing.T) {
 	t.Parallel()

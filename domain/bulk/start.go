@@ -53,6 +53,8 @@ func (s *Start) checkDryRunOf() error {
 		return domain.Invalid("validateOnly", "what a dry run checked is started, and not checked by another")
 	case !s.Change.IsEmpty():
 		return domain.Invalid("change", "the change is that of the dry run")
+	case s.Create:
+		return domain.Invalid("create", "a dry run that creates is started as it is")
 	}
 	return nil
 }
