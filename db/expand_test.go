@@ -15,7 +15,8 @@ import (
 // contracted are what migrations take away that the version before them may use,
 // each with the reason why none does that can still run beside it.
 var contracted = map[string]string{
-	"00205_started_dry_runs.sql: CREATE UNIQUE INDEX operations_dry_run_of ON public.operations USING btree (company_id, dry_run_of) WHERE (dry_run_of IS NOT NULL) on operations refuses more than before": "the version before starts no dry runs",
+	"00205_started_dry_runs.sql: CREATE UNIQUE INDEX operations_dry_run_of ON public.operations USING btree (company_id, dry_run_of) WHERE (dry_run_of IS NOT NULL) on operations refuses more than before":                                     "the version before starts no dry runs",
+	"00207_operations_create.sql: CHECK ((outcome = ANY (ARRAY['PENDING'::text, 'CREATED'::text, 'CHANGED'::text, 'UNCHANGED'::text, 'REMOVED'::text, 'FAILED'::text, 'SKIPPED'::text]))) NOT VALID on operation_rows refuses more than before": "it takes two outcomes more than the constraint that it stands for",
 	"00204_dashboard_reports.sql: reports.question_id may be NULL": "no version that was released has reports",
 	"00199_reports.sql: CHECK ((kind = ANY (ARRAY['alerts'::text, 'test'::text, 'webhook'::text, 'invitation'::text, 'report'::text]))) NOT VALID on mails refuses more than before":                                                            "it takes a kind more than the constraint that it stands for",
 	"00185_invitations.sql: CHECK ((kind = ANY (ARRAY['alerts'::text, 'test'::text, 'webhook'::text, 'invitation'::text]))) NOT VALID on mails refuses more than before":                                                                        "it takes a kind more than the constraint that it stands for",

@@ -53,7 +53,7 @@ func (o Options) Check() error {
 // options must have passed Check.
 func Items(o Options) iter.Seq[bundle.Item] {
 	o.Until = o.Until.UTC().Truncate(time.Hour)
-	parts := []func(Options) iter.Seq[bundle.Item]{frame, subscribers, tags, watch, questions, dashboards, usage}
+	parts := []func(Options) iter.Seq[bundle.Item]{frame, subscribers, tags, watch, questions, dashboards, notes, usage}
 	return func(yield func(bundle.Item) bool) {
 		for _, part := range parts {
 			for item := range part(o) {

@@ -3,9 +3,11 @@ package demo
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
+	"simgraph/domain/note"
 	"simgraph/internal/bundle"
 )
 
@@ -51,6 +53,22 @@ func dashboards(o Options) iter.Seq[bundle.Item] {
 		DashboardID: "01900000-0000-7000-8000-00000000000c", Name: "Review", Folder: new("Reviews"), Owner: "analyst@" + o.Company + ".example", IsShared: true,
 		Tiles: []dashboard.Tile{tile(1, 0, "01900000-0000-7000-8000-00000000000a"), tile(2, 6, "01900000-0000-7000-8000-00000000000b")},
 	}}})
+}
+
+// notes are what the analyst has pinned to the days before the present.
+func notes(o Options) iter.Seq[bundle.Item] {
+	group := int64(partners)
+	today := o.Until.Truncate(24 * time.Hour)
+	pinned := []note.Note{
+		{NoteID: "01900000-0000-7000-8000-00000000000d", Text: "New firmware on all vans: they report by MQTT", StartsAt: today.AddDate(0, 0, -12).Add(8 * time.Hour)},
+		{NoteID: "01900000-0000-7000-8000-00000000000e", Text: "The partner moves its depot", StartsAt: today.AddDate(0, 0, -6), EndsAt: new(today.AddDate(0, 0, -4)), GroupID: &group},
+	}
+	items := make([]bundle.Item, len(pinned))
+	for i, n := range pinned {
+		n.Owner = "analyst@" + o.Company + ".example"
+		items[i] = bundle.Item{Type: bundle.Note, Company: o.Company, Value: &n}
+	}
+	return slices.Values(items)
 }
 
 // Devices of the mix with an alert of their own. The runaway is a van that
