@@ -134,7 +134,7 @@ var leaves = map[string]kind{
 	"format": harmless, "eventTypes": harmless, "state": harmless,
 	"commandId": commandID, "DeleteCommandProviderInput.url": providerURL, "rotateSecret": harmless, "reason": harmless,
 	"operationId": operationID, "CancelOperationInput.operationId": activeOperation, "UndoOperationInput.operationId": doneOperation, "dryRunOf": operationID,
-	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "all": harmless, "expect": harmless, "digest": harmless, "silence": harmless,
+	"addTags": harmless, "removeTags": harmless, "nicknamePattern": harmless, "validateOnly": harmless, "all": harmless, "expect": harmless, "digest": harmless, "silence": harmless, "create": harmless,
 	"errorPolicy": harmless, "outcome": harmless,
 
 	"sourceName": senderName, "ResumeSourceInput.sourceName": pausedSender, "profileName": profileName, "DeleteSourceProfileInput.profileName": spareProfile,
@@ -249,7 +249,7 @@ var attributes = map[string]func(part, values) any{
 	"folder":              func(p part, _ values) any { return p.mark + "-folder" }, "owner": nil, "isShared": nil,
 	"purpose": nil, "isDocumentsOnly": nil, "rotatedFrom": nil, "createdAt": nil, "createdBy": nil, "expiresAt": nil, "revokedAt": nil, "lastUsedAt": nil, "isDisabled": nil,
 	"requestedAt": nil, "changedAt": nil, "completeUntil": nil, "lagSeconds": nil, "reason": nil, "requests": nil, "firstAt": nil, "lastAt": nil,
-	"isTariffHidden": nil, "isDryRun": nil, "errorPolicy": nil, "undoOf": nil, "changed": nil, "failed": nil, "startedAt": nil,
+	"isTariffHidden": nil, "isDryRun": nil, "errorPolicy": nil, "undoOf": nil, "created": nil, "changed": nil, "removed": nil, "failed": nil, "startedAt": nil,
 	"position": nil, "line": nil, "outcome": nil, "code": nil, "message": nil, "suppressedSince": nil, "suppressedReason": nil, "isEnded": nil, "startsAt": nil, "endsAt": nil,
 	"profileName": nil, "authentication": nil, "pausedAt": nil, "receivedAt": nil, "field": nil, "isReplayable": nil, "times": nil, "currency": nil,
 	"records": nil, "bytes": nil, "url": nil, "format": nil, "disabledAt": nil, "disabledReason": nil, "failingSince": nil, "pausedUntil": nil,
