@@ -86,7 +86,7 @@ inTab('all tabs show the same session, also when another user signs in in one of
   await other.goto(`${base}/#token=${bearer}`);
   for (const one of [other, tab]) {
     await one.locator('.account-button').click();
-    await one.getByText(email).waitFor();
+    await one.getByText(email, { exact: true }).waitFor();
   }
 }, refusals);
 
@@ -96,7 +96,7 @@ inTab('a tab that was out of sight shows the session of now', async (tab) => {
   await beginSession(tab, await freshToken(email));
   await Promise.all([tab.waitForEvent('load'), tab.evaluate(() => document.dispatchEvent(new Event('visibilitychange')) && undefined)]);
   await tab.locator('.account-button').click();
-  await tab.getByText(email).waitFor();
+  await tab.getByText(email, { exact: true }).waitFor();
 }, refusals);
 
 /** Ends the session of the browser on the server, as its time does. */
@@ -151,7 +151,7 @@ inTab('a link with a token does not replace a session unasked', async (tab) => {
   await dialog.getByRole('button', { name: 'Sign in with the link' }).click();
   await dialog.waitFor({ state: 'detached' });
   await tab.locator('.account-button').filter({ hasText: company.name }).click();
-  await tab.getByText(email).waitFor();
+  await tab.getByText(email, { exact: true }).waitFor();
 }, refusals);
 
 inTab('a query that fails leaves no old rows under the new heading', async (tab) => {

@@ -25,7 +25,7 @@ async function enterAs(tab, login, place = '') {
 
 async function isSignedIn(tab, email) {
   await tab.locator('.account-button').click();
-  await tab.getByText(email).waitFor();
+  await tab.getByText(email, { exact: true }).waitFor();
   await tab.keyboard.press('Escape');
 }
 
