@@ -261,20 +261,22 @@ func (c *chunk) decide(ctx context.Context) error {
 			continue
 		}
 		row := bulk.Row{PhysicalID: r.PhysicalID, Change: readChange(r.Wanted).Over(common), Stated: readStated(r.Wanted)}
-		if r.before == nil {
+		switch {
+		case r.before == nil:
 			c.create(r, row, created)
-			r.keepToShown()
-			continue
+		case c.of.UndoOf != nil:
+			c.undo(r, c.record(r))
+		default:
+			c.edit(r, c.record(r), row)
 		}
-		record := bulk.Record{Subscriber: *r.before, Tags: c.carried[r.before.Key]}
-		if c.of.UndoOf != nil {
-			c.undo(r, record)
-		} else {
-			c.edit(r, record, row)
-			r.keepToShown()
-		}
+		r.keepToShown()
 	}
 	return nil
+}
+
+// record is the subscriber of a row as it is.
+func (c *chunk) record(r *chunkRow) bulk.Record {
+	return bulk.Record{Subscriber: *r.before, Tags: c.carried[r.before.Key]}
 }
 
 const createdByOperation = `
@@ -286,7 +288,10 @@ WHERE r.company_id = $1 AND r.operation_id = $2 AND r.physical_id = ANY($3) AND 
 func (c *chunk) createdParents(ctx context.Context) (map[string]bool, error) {
 	var parents []string
 	for _, r := range c.rows {
-		if parent := readStated(r.Wanted).ParentPhysicalID; r.before == nil && parent != nil {
+		if r.before != nil {
+			continue
+		}
+		if parent := readStated(r.Wanted).ParentPhysicalID; parent != nil {
 			parents = append(parents, *parent)
 		}
 	}
@@ -360,9 +365,11 @@ func (c *chunk) undo(r *chunkRow, record bulk.Record) {
 }
 
 func (r *chunkRow) undoFails(err error, changedSince bool) {
-	if r.fail(asFault(err)); changedSince {
-		r.outcome = bulk.Skipped
+	if changedSince {
+		r.skip(asFault(err))
+		return
 	}
+	r.fail(asFault(err))
 }
 
 func (r *chunkRow) decided() {

@@ -201,8 +201,8 @@ SELECT r.company_id, $2::uuid, r.position, r.physical_id, r.wanted, r.line, json
 FROM operation_rows r
 WHERE r.company_id = $1 AND r.operation_id = $3`
 
-// takeDryRun makes the operation what a dry run was, which is locked meanwhile, and tells
-// those who follow the dry run.
+// takeDryRun copies the rows, the change and the permissions of a dry run into the operation,
+// and announces that the dry run changed. The dry run is locked until the transaction ends.
 func (s *Store) takeDryRun(ctx context.Context, tx *sqlx.Tx, caller *domain.Caller, start *bulk.Start, o *newOperation) (int, error) {
 	company := caller.Scope.Company
 	of, dry, err := seen(ctx, tx, caller, start.DryRunOf)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db/audit"
 	"simgraph/db/imported"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -19,38 +18,26 @@ FROM dashboards d
 WHERE d.company_id = $1 AND d.is_shared
 ORDER BY d.dashboard_id`
 
-const (
-	importedDashboard = `
+const importedDashboard = `
 SELECT ` + dashboardColumns + `
 FROM dashboards d
 WHERE d.company_id = $1 AND d.dashboard_id = $2::uuid
 FOR UPDATE`
-	userOf = `SELECT coalesce((SELECT user_id FROM users WHERE company_id = $1 AND email = $2), 0)`
-)
 
 // Keep stores dashboards of a bundle as shared ones. The owner is the user of the company who
 // has the address.
-func (s *Store) Keep(ctx context.Context, scope domain.Scope, all []*dashboard.Dashboard) (kept []domain.Imported, err error) {
-	err = pg.Retry(ctx, func() error {
-		kept = make([]domain.Imported, len(all))
-		return audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-			for i, d := range all {
-				if kept[i], err = s.keep(ctx, tx, scope, *d); err != nil {
-					return nil, err
-				}
-			}
-			return audit.Import("dashboards", imported.TallyAnswers(kept)), nil
-		})
+func (s *Store) Keep(ctx context.Context, scope domain.Scope, all []*dashboard.Dashboard) ([]domain.Imported, error) {
+	return imported.Keep(ctx, s.pool, scope, "dashboards", len(all), func(tx *sqlx.Tx, i int) (domain.Imported, error) {
+		return s.keep(ctx, tx, scope, *all[i])
 	})
-	return kept, err
 }
 
 func (s *Store) keep(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, d dashboard.Dashboard) (domain.Imported, error) {
-	owner, err := pg.Count(ctx, tx, userOf, scope.Company, d.Owner)
+	owner, err := imported.Owner(ctx, tx, scope, d.Owner)
 	if err != nil {
 		return domain.Imported{}, err
 	}
-	d.OwnerID, d.ChangedAt, d.IsShared = int64(owner), pg.Moment(s.Now()), true
+	d.OwnerID, d.ChangedAt, d.IsShared = owner, pg.Moment(s.Now()), true
 	rows, err := pg.SelectAll[Row](ctx, tx, importedDashboard, scope.Company, d.DashboardID)
 	if err != nil {
 		return domain.Imported{}, err

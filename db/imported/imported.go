@@ -1,5 +1,6 @@
 // Package imported says what became of the items that a statement stored: each has a
-// verdict, which is an outcome or why the item was refused.
+// verdict, which is an outcome or why the item was refused. It also stores items of
+// bundles one by one.
 package imported
 
 import (

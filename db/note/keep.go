@@ -5,7 +5,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db/audit"
 	"simgraph/db/imported"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -19,44 +18,34 @@ FROM notes n
 WHERE n.company_id = $1
 ORDER BY n.note_id`
 
-const (
-	importedNote = `
+const importedNote = `
 SELECT ` + noteColumns + `
 FROM notes n
 WHERE n.company_id = $1 AND n.note_id = $2::uuid
 FOR UPDATE`
-	userOf = `SELECT coalesce((SELECT user_id FROM users WHERE company_id = $1 AND email = $2), 0)`
-)
 
 // Keep stores notes of a bundle. The owner is the user of the company who has the address.
-func (s *Store) Keep(ctx context.Context, scope domain.Scope, all []*note.Note) (answers []domain.Imported, err error) {
-	err = pg.Retry(ctx, func() error {
-		answers = make([]domain.Imported, len(all))
-		return audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-			count, err := pg.Count(ctx, tx, countNotes, scope.Company)
-			if err != nil {
-				return nil, err
+func (s *Store) Keep(ctx context.Context, scope domain.Scope, all []*note.Note) ([]domain.Imported, error) {
+	count := 0
+	return imported.Keep(ctx, s.pool, scope, "notes", len(all), func(tx *sqlx.Tx, i int) (answer domain.Imported, err error) {
+		if i == 0 {
+			if count, err = pg.Count(ctx, tx, countNotes, scope.Company); err != nil {
+				return answer, err
 			}
-			for i, n := range all {
-				if answers[i], err = s.keep(ctx, tx, scope, kept(*n), count); err != nil {
-					return nil, err
-				}
-				if answers[i].Outcome == domain.Created {
-					count++
-				}
-			}
-			return audit.Import("notes", imported.TallyAnswers(answers)), nil
-		})
+		}
+		if answer, err = s.keep(ctx, tx, scope, kept(*all[i]), count); answer.Outcome == domain.Created {
+			count++
+		}
+		return answer, err
 	})
-	return answers, err
 }
 
 func (s *Store) keep(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, n note.Note, count int) (domain.Imported, error) {
-	owner, err := pg.Count(ctx, tx, userOf, scope.Company, n.Owner)
+	owner, err := imported.Owner(ctx, tx, scope, n.Owner)
 	if err != nil {
 		return domain.Imported{}, err
 	}
-	n.OwnerID, n.ChangedAt = int64(owner), pg.Moment(s.now())
+	n.OwnerID, n.ChangedAt = owner, pg.Moment(s.now())
 	rows, err := pg.SelectAll[Row](ctx, tx, importedNote, scope.Company, n.NoteID)
 	if err != nil {
 		return domain.Imported{}, err

@@ -7,7 +7,6 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db/audit"
 	"simgraph/db/imported"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -36,7 +35,6 @@ func (r *row) Exported() *report.Report {
 
 const (
 	importedReport = `SELECT ` + columns + ` FROM reports r WHERE r.company_id = $1 AND r.report_id = $2::uuid FOR UPDATE`
-	userOf         = `SELECT coalesce((SELECT user_id FROM users WHERE company_id = $1 AND email = $2), 0)`
 	importReport   = `
 INSERT INTO reports (company_id, report_id, question_id, dashboard_id, frequency, hour, recipients, unsubscribed, is_paused, owner_id, owner, created_at, changed_at)
 VALUES ($1, $2::uuid, $3::uuid, $4::uuid, $5, $6, $7, $8, true, $9, $10, $11, $11)`
@@ -49,23 +47,14 @@ WHERE company_id = $1 AND report_id = $2::uuid`
 // Keep stores reports of a bundle. They are paused, since the server that they come from sends
 // them, too; their owner, the user of the company who has the address, goes on with them. Who
 // unsubscribed here or there gets no mail.
-func (s *Store) Keep(ctx context.Context, scope domain.Scope, all []*report.Report) (kept []domain.Imported, err error) {
-	err = pg.Retry(ctx, func() error {
-		kept = make([]domain.Imported, len(all))
-		return audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-			for i, of := range all {
-				if kept[i], err = s.keep(ctx, tx, scope, *of); err != nil {
-					return nil, err
-				}
-			}
-			return audit.Import("reports", imported.TallyAnswers(kept)), nil
-		})
+func (s *Store) Keep(ctx context.Context, scope domain.Scope, all []*report.Report) ([]domain.Imported, error) {
+	return imported.Keep(ctx, s.pool, scope, "reports", len(all), func(tx *sqlx.Tx, i int) (domain.Imported, error) {
+		return s.keep(ctx, tx, scope, *all[i])
 	})
-	return kept, err
 }
 
 func (s *Store) keep(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, of report.Report) (domain.Imported, error) {
-	owner, err := pg.Count(ctx, tx, userOf, scope.Company, of.Owner)
+	owner, err := imported.Owner(ctx, tx, scope, of.Owner)
 	if err != nil {
 		return domain.Imported{}, err
 	}
