@@ -119,6 +119,7 @@ function optionsOf(d: Drawing): uPlot.Options {
   const grid = { stroke: colorOf('--line'), width: 1 };
   const axis = { stroke: colorOf('--muted'), font: '12px system-ui', grid, ticks: { show: false } };
   const write = (value: number) => (d.inBytes ? bytes(value) : count(value));
+  const values = valuesOf(d);
   return {
     width: d.width,
     height: d.height,
@@ -136,7 +137,7 @@ function optionsOf(d: Drawing): uPlot.Options {
     ],
     series: [{ label: 'Time', value: (_, at) => (at === null ? '' : timeLabel(at, d)) }, ...d.series.map((one, i) => seriesOptions(one, i, d, write))],
     legend: { live: true },
-    plugins: [tip((step) => timeLabel(d.times[step]!, d), (step) => rowsOf(valuesOf(d), step, addsUp(d), write))],
+    plugins: [tip((step) => timeLabel(d.times[step]!, d), (step) => rowsOf(values, step, addsUp(d), write))],
   };
 }
 

@@ -44,10 +44,13 @@ export function tip(timeOf: (step: number) => string, rows: (step: number) => Ro
   box.hidden = true;
   box.setAttribute('aria-hidden', 'true');
   let drawn: number | undefined;
+  let isEmpty = true;
   const fill = (step: number) => {
     if (step === drawn) return;
     drawn = step;
-    box.replaceChildren(element('strong', '', timeOf(step)), ...rows(step).flatMap(({ label, color, text }) => {
+    const shown = rows(step);
+    isEmpty = shown.length === 0;
+    box.replaceChildren(element('strong', '', timeOf(step)), ...shown.flatMap(({ label, color, text }) => {
       const mark = element('i', '');
       mark.style.background = color ?? 'none';
       return [mark, element('span', '', label), element('b', '', text)];
@@ -55,9 +58,10 @@ export function tip(timeOf: (step: number) => string, rows: (step: number) => Ro
   };
   const move = (plot: uPlot) => {
     const { idx, left = -1, top = 0 } = plot.cursor;
-    box.hidden = idx === null || idx === undefined || left < 0 || rows(idx).length === 0;
+    const isOver = idx !== null && idx !== undefined && left >= 0;
+    if (isOver) fill(idx);
+    box.hidden = !isOver || isEmpty;
     if (box.hidden) return;
-    fill(idx!);
     const room = plot.over.clientWidth - box.offsetWidth;
     const x = left + 14 > room ? left - 14 - box.offsetWidth : left + 14;
     box.style.translate = `${Math.max(0, Math.min(x, room))}px ${Math.max(0, top - box.offsetHeight / 2)}px`;

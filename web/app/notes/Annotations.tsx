@@ -11,7 +11,7 @@ import '../styles/usage.css';
 import { type About, hides, note, type Note, ofChart } from './note';
 import { NoteTools } from './NoteTools';
 
-const query = graphql(`
+export const query = graphql(`
   query HappenedMeanwhile($from: DateTime!, $to: DateTime!, $fired: AlertLogFilter!, $physicalId: String!, $notes: NoteFilter!, $alerts: Boolean!, $operations: Boolean!, $ofSubscriber: Boolean!, $silences: Boolean!, $usage: Boolean!, $ended: DateTime!) {
     alertLog(first: 50, filter: $fired) @include(if: $alerts) { nodes { __typename id alertId text createdAt } pageInfo { hasNextPage } }
     operations(first: 50, filter: { isDryRun: { eq: false }, startedAt: { ge: $from, lt: $to } }) @include(if: $operations) { nodes { operationId description startedAt } pageInfo { hasNextPage } }

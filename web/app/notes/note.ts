@@ -1,5 +1,6 @@
 // Notes that are pinned to a moment: what the page reads and sends.
 import { graphql, type ResultOf, type VariablesOf } from '../graph/graphql';
+import type { query } from './Annotations';
 
 export const note = graphql('fragment Note on Note { noteId version text startsAt endsAt groupId physicalId isEditable owner }');
 
@@ -16,8 +17,7 @@ export const edit = graphql('mutation EditNote($input: EditNoteInput!) { editNot
 export const remove = graphql('mutation DeleteNote($input: DeleteNoteInput!) { deleteNote(input: $input) { note { noteId } } }');
 
 export type Note = NonNullable<ResultOf<typeof one>['note']>;
-type Filter = NonNullable<VariablesOf<typeof listed>['filter']>;
-const listed = graphql('query NotesThatFit($filter: NoteFilter) { notes(filter: $filter) { nodes { noteId } } }');
+type Filter = VariablesOf<typeof query>['notes'];
 
 /** What a chart is about: a subscriber, in a group; a group; or the company, where both are missing. */
 export interface About {
