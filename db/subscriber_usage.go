@@ -190,12 +190,24 @@ func (e *UsageExports) part(ctx context.Context, scope domain.Scope, export *dom
 		domain.UsageRow
 	}
 	start := export.By.StartOf(part.Start).UTC()
-	return pg.EachRow(ctx, e.pool, sql, l.Args, func(r row) error {
+	var last domain.UsageRow
+	err := pg.EachRow(ctx, e.pool, sql, l.Args, func(r row) error {
 		if r.Start = start; r.Hour > 0 {
 			r.Start = time.Unix(r.Hour*domain.SecondsOfHour, 0).UTC()
 		}
+		if last.Merge(r.UsageRow) {
+			return nil
+		}
+		r.UsageRow, last = last, r.UsageRow
+		if r.PhysicalID == "" {
+			return nil // the first row has none before it
+		}
 		return each(r.UsageRow)
 	})
+	if err == nil && last.PhysicalID != "" {
+		err = each(last)
+	}
+	return err
 }
 
 func hourOf(t time.Time) int64 { return t.Unix() / domain.SecondsOfHour }

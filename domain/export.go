@@ -85,6 +85,17 @@ func (r UsageRow) Key() UsageKey {
 	return key
 }
 
+// Merge adds the usage of the row that follows, if it has the same key, and reports that.
+func (r *UsageRow) Merge(next UsageRow) bool {
+	if r.Key() != next.Key() {
+		return false
+	}
+	r.MobileOriginated += next.MobileOriginated
+	r.MobileTerminated += next.MobileTerminated
+	r.Sessions += next.Sessions
+	return true
+}
+
 const keySeparator = "/"
 
 // String is read by ParseUsageKey.

@@ -159,11 +159,19 @@ FROM ({usage}
 ) u{joins}
 GROUP BY u.subscriber_key, u.hour, 3, 4
 HAVING sum(u.mobile_originated) > 0 OR sum(u.mobile_terminated) > 0 OR sum(u.sessions) > 0`
+	// exportedHours leaves what a subscriber has in several groups or protocols of an hour to
+	// the reader: that is one row nearly always, and to add up takes as long as to read.
+	exportedHours = `
+SELECT u.subscriber_key, u.hour, {value} AS value, {label} AS label, u.mobile_originated, u.mobile_terminated, u.sessions
+FROM ({usage}
+) u{joins}
+WHERE u.mobile_originated > 0 OR u.mobile_terminated > 0 OR u.sessions > 0`
 )
 
 // Exported is a statement for the usage of the subscribers of a company ($1) in a part of
 // an export: subscriber_key, hour, value, label, volumes and sessions. groups is the parameter
-// of the visible groups, "" for all; masked are those whose tariffs are hidden.
+// of the visible groups, "" for all; masked are those whose tariffs are hidden. By the hour,
+// several rows may have the same subscriber, hour and value.
 func Exported(arg func(value any, sqlType string) string, of *domain.UsageExport, part domain.Range, groups string, masked []int64) string {
 	const ofSubscriber = "\nLEFT JOIN subscribers s ON s.company_id = $1 AND s.key = u.subscriber_key"
 	value, label, joins := "u.value", "u.value", ""
@@ -187,7 +195,11 @@ func Exported(arg func(value any, sqlType string) string, of *domain.UsageExport
 		value, label = "t.tag_name", "t.tag_name"
 		joins = "\nLEFT JOIN subscriber_tags t ON t.company_id = $1 AND t.subscriber_key = u.subscriber_key"
 	}
-	return pg.Fill(exportedSums, "value", value, "label", label, "joins", joins, "usage", exportedUsage(arg, of, part, groups))
+	rows := exportedSums
+	if of.By.Unit == domain.Hourly && of.Split != domain.ByCountry {
+		rows = exportedHours
+	}
+	return pg.Fill(rows, "value", value, "label", label, "joins", joins, "usage", exportedUsage(arg, of, part, groups))
 }
 
 func exportedUsage(arg func(value any, sqlType string) string, of *domain.UsageExport, part domain.Range, groups string) string {

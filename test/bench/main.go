@@ -38,6 +38,8 @@ type options struct {
 	bodies int
 	// rebuilt is the number of records whose totals are rebuilt.
 	rebuilt int
+	// exports is the number of records of which usage is exported.
+	exports int
 	// packets is how many of RADIUS memory is watched over.
 	packets int
 	// messages is how many are sent to webhooks.
@@ -46,7 +48,7 @@ type options struct {
 }
 
 // parts are what a run measures.
-var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "profiles", "operations", "hostile", "rebuild", "messages"}
+var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "profiles", "operations", "hostile", "rebuild", "exports", "messages"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -102,6 +104,7 @@ func parse(args []string) (opt options, err error) {
 	flags.IntVar(&opt.stream, "stream", 10_000_000, "number of records of one stream to the server; 0 for none")
 	flags.IntVar(&opt.bodies, "bodies", 100_000, "number of records of a body that is read by a profile; 0 for none")
 	flags.IntVar(&opt.rebuilt, "rebuilt", 5_000_000, "number of records whose totals are rebuilt")
+	flags.IntVar(&opt.exports, "exports", 5_000_000, "number of records of which usage is exported")
 	flags.StringVar(&opt.simgraph, "simgraph", "./simgraph", "the server's program")
 	flags.IntVar(&opt.packets, "packets", 1_000_000, "number of RADIUS packets over which memory is watched; 0 for none")
 	flags.IntVar(&opt.messages, "messages", 200_000, "number of messages to webhooks; 0 for none")
@@ -151,7 +154,7 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 		return err
 	}
 	steps := map[string]func(context.Context) error{
-		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "profiles": b.profiled, "operations": b.operations, "hostile": b.hostile, "rebuild": b.rebuild,
+		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "profiles": b.profiled, "operations": b.operations, "hostile": b.hostile, "rebuild": b.rebuild, "exports": b.exported,
 		"messages": b.watched,
 	}
 	for _, part := range opt.parts {
