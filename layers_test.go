@@ -76,6 +76,7 @@ var layers = map[string][]string{
 	"internal/report":        {"domain", "domain/ascii", "domain/report"},
 	"internal/mail":          {"domain", "domain/ascii", "domain/report", "domain/signin", "internal/durable", "internal/report"},
 	"internal/webhook":       {"domain", "domain/webhook"},
+	"internal/pace":          {},
 	"internal/retry":         {"domain"},
 	"internal/upstream":      {"domain", "domain/ascii", "domain/upstream", "domain/webhook", "internal/retry", "internal/webhook"},
 	"internal/radius":        {"domain", "domain/ascii"},

@@ -26,6 +26,8 @@ type Options struct {
 	Log *slog.Logger
 	// Every is the time between two looks for work: 1 s.
 	Every time.Duration
+	// After begins a pause between two looks: time.After.
+	After func(time.Duration) <-chan time.Time
 	// Backoff is the wait after the first failure of a chunk, doubled with each
 	// further one: 1 s.
 	Backoff time.Duration
@@ -55,6 +57,9 @@ func New(pool *sqlx.DB, options Options) *Store {
 	}
 	if options.Every == 0 {
 		options.Every = time.Second
+	}
+	if options.After == nil {
+		options.After = time.After
 	}
 	if options.Backoff == 0 {
 		options.Backoff = time.Second

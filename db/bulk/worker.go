@@ -50,8 +50,6 @@ WHERE company_id = $1 AND operation_id = $2 AND ended_at IS NULL`
 // Run works on operations until ctx ends; a chunk that it has begun then is finished.
 // Failures are logged, and tried again.
 func (s *Store) Run(ctx context.Context) error {
-	tick := time.NewTicker(s.Every)
-	defer tick.Stop()
 	for {
 		more, err := s.Round(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -63,7 +61,7 @@ func (s *Store) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-s.After(s.Every):
 		}
 	}
 }

@@ -106,7 +106,13 @@ func (s *Serve) feed(ctx context.Context, env *Env, v *service, url string) erro
 		return errors.Join(err, v.feedPool.Close())
 	}
 	v.telemetry.watchFeed(v.feedPool)
-	v.radius.Observe = v.telemetry.Metrics.ObserveRADIUS(radius.Results, radius.Stored, v.radius.Drops)
+	measure := v.telemetry.Metrics.ObserveRADIUS(radius.Results, radius.Stored, v.radius.Drops)
+	v.radius.Observe = func(result string, took time.Duration) {
+		v.pace.Use()
+		if measure != nil {
+			measure(result, took)
+		}
+	}
 	for _, address := range v.radius.Addrs() {
 		env.Log.Info("RADIUS accounting is taken", "address", address.String())
 	}

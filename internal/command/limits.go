@@ -10,6 +10,7 @@ import (
 	"simgraph/internal/httpd"
 	"simgraph/internal/ingest"
 	"simgraph/internal/limit"
+	"simgraph/internal/pace"
 	"simgraph/internal/telemetry"
 )
 
@@ -106,6 +107,7 @@ func (s *Serve) around(v *service) ([]httpd.Middleware, error) {
 // admitted is asked about every request that a token admits.
 func (v *service) admitted(ctx context.Context) error {
 	v.telemetry.Admitted(ctx)
+	v.pace.Use()
 	return v.limits.ByCaller(ctx)
 }
 
@@ -113,12 +115,14 @@ func (v *service) admitted(ctx context.Context) error {
 type metered struct {
 	domain.Usage
 	metrics *telemetry.Metrics
+	pace    *pace.Pace
 }
 
 // RecordInTurn implements domain.Usage.
 func (m metered) RecordInTurn(ctx context.Context, scope domain.Scope, records []domain.UsageRecord, placed func()) ([]domain.Recorded, error) {
 	began := time.Now()
 	results, err := m.Usage.RecordInTurn(ctx, scope, records, placed)
+	m.pace.Use()
 	if err == nil {
 		m.metrics.Booked(records, results, began)
 	}

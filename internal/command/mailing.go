@@ -32,10 +32,11 @@ type Mailing struct {
 }
 
 // worker returns who sends the mails of the outbox.
-func (m *Mailing) worker(env *Env, outbox *db.Outbox, tried func(mail.Result)) (*mail.Worker, error) {
+func (m *Mailing) worker(env *Env, v *service, outbox *db.Outbox) (*mail.Worker, error) {
 	return mail.New(mail.Config{
 		Outbox: outbox, SMTPURL: m.SMTPURL, Dir: filepath.Join(env.DataDir, "mail"), From: m.MailFrom, PublicURL: m.PublicURL, Log: env.Log,
-		Tried: tried, Digest: domain.Digest{Wait: m.MailWait, HourlyCap: m.MailsPerHour}, Timeout: m.MailTimeout,
+		Tried: func(r mail.Result) { v.telemetry.Metrics.Mailed(string(r)) }, After: v.pace.After,
+		Digest: domain.Digest{Wait: m.MailWait, HourlyCap: m.MailsPerHour}, Timeout: m.MailTimeout,
 	})
 }
 
@@ -48,7 +49,7 @@ func newReports(pool *sqlx.DB) *reports.Store {
 // reporter returns who answers the reports that are due.
 func (m *Mailing) reporter(env *Env, pool *sqlx.DB, v *service) *reporting.Worker {
 	return reporting.New(reporting.Config{
-		Queue: v.reports, PublicURL: m.PublicURL, Log: env.Log,
+		Queue: v.reports, PublicURL: m.PublicURL, Log: env.Log, After: v.pace.After,
 		Answerer: rules.Answerer{Analytics: usage.NewAnalytics(v.usage), Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool)},
 	})
 }
@@ -68,6 +69,9 @@ func (h *Hooking) endpoints(pool *sqlx.DB, key func() (seal.Key, error)) *hooks.
 func (h *Hooking) rules() webhook.Rules { return webhook.Rules{AllowPrivate: h.WebhookAllowPrivate} }
 
 // sender returns the worker that sends the messages of the store.
-func (h *Hooking) sender(env *Env, store *hooks.Store, tried func(webhook.Result)) *sending.Worker {
-	return sending.New(sending.Config{Outbox: store, Rules: h.rules(), Log: env.Log, Tried: tried, Timeout: h.WebhookTimeout})
+func (h *Hooking) sender(env *Env, v *service, store *hooks.Store) *sending.Worker {
+	return sending.New(sending.Config{
+		Outbox: store, Rules: h.rules(), Log: env.Log, Timeout: h.WebhookTimeout, After: v.pace.After,
+		Tried: func(r webhook.Result) { v.telemetry.Metrics.Hooked(string(r)) },
+	})
 }

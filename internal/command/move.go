@@ -18,7 +18,6 @@ import (
 	"simgraph/domain"
 	rules "simgraph/domain/upstream"
 	"simgraph/internal/seal"
-	"simgraph/internal/telemetry"
 	"simgraph/internal/upstream"
 	sending "simgraph/internal/webhook"
 )
@@ -165,11 +164,11 @@ func (s *Serve) upstreams(pool *sqlx.DB, key func() (seal.Key, error)) *accounts
 }
 
 // synchronizer returns the worker that does the passes of upstreams.
-func (s *Serve) synchronizer(env *Env, pool *sqlx.DB, queue *accounts.Store, booked *usage.Store, metrics *telemetry.Metrics) *upstream.Worker {
-	stores := newStores(pool, booked)
+func (s *Serve) synchronizer(env *Env, pool *sqlx.DB, queue *accounts.Store, v *service) *upstream.Worker {
+	stores := newStores(pool, v.usage)
 	return upstream.NewWorker(upstream.WorkerConfig{
 		Queue: queue, Stores: stores, By: actor("upstream"), Transport: sending.NewTransport(s.rules(), dialTime), Log: env.Log, Every: s.UpstreamEvery,
-		Ended: func(r upstream.Result) { metrics.Passed(string(r)) },
+		After: v.pace.After, Ended: func(r upstream.Result) { v.telemetry.Metrics.Passed(string(r)) },
 	})
 }
 

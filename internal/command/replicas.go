@@ -160,7 +160,7 @@ func (v *service) followReplicas(ctx context.Context) error {
 
 // ingested is the ledger for streams of usage.
 func (v *service) ingested() domain.Usage {
-	usage := metered{v.usage, v.telemetry.Metrics}
+	usage := metered{v.usage, v.telemetry.Metrics, &v.pace}
 	if v.replicas == nil {
 		return usage
 	}

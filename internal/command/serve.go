@@ -170,19 +170,19 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerRetain:    every(retainEvery, v.retain),
 		workerRefuse:    every(noteEvery, v.noteRefusals),
 		workerRenew:     every(renewEvery, v.sessions.Renew),
-		workerProviders: every(askEvery, v.signIn.CheckSessions),
-		workerWrites:    every(lookEvery, v.writes.work),
+		workerProviders: v.paced(askEvery, v.signIn.CheckSessions),
+		workerWrites:    v.paced(lookEvery, v.writes.work),
 		workerRADIUS:    v.listen,
 		workerDemo:      v.feedDemo,
 		workerSessions:  every(sweepEvery, v.endSilent),
 		workerTally:     every(tallyEvery, v.tallyFeed),
 		workerBulk:      v.operations.Run,
-		workerCondition: every(evaluateEvery, v.conditions.Round),
+		workerCondition: v.paced(evaluateEvery, v.conditions.Round),
 		workerFiles:     v.takeFiles,
 		workerUpstream:  v.synchronizing.Run,
 		workerDocuments: every(checkDocumentsEvery, v.checkDocuments),
 		workerFields:    every(tallyEvery, v.fields.Flush),
-		workerSQLRoles:  every(endOverdueEvery, v.endOverdue),
+		workerSQLRoles:  v.paced(endOverdueEvery, v.endOverdue),
 	} {
 		running.Go(func() error {
 			if name != workerAdmin {

@@ -35,7 +35,6 @@ import (
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
-	"simgraph/domain/webhook"
 	"simgraph/export"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
@@ -46,6 +45,7 @@ import (
 	"simgraph/internal/intake"
 	"simgraph/internal/limit"
 	"simgraph/internal/mail"
+	"simgraph/internal/pace"
 	"simgraph/internal/problem"
 	"simgraph/internal/profile"
 	"simgraph/internal/radius"
@@ -104,8 +104,10 @@ type service struct {
 	// folder takes files; nil without --drop-dir.
 	folder    *intake.Folder
 	telemetry *observed
-	limits    *limit.Limits
-	writes    *writes
+	// pace is that of the workers that look for work.
+	pace   pace.Pace
+	limits *limit.Limits
+	writes *writes
 	// operations runs the changes of many subscribers, oldOperations removes old ones.
 	operations, oldOperations *bulk.Store
 	// conditions are evaluated by the clock.
@@ -132,14 +134,15 @@ type service struct {
 // work; direct is the address of the database without a pooler before it.
 func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, pool, upkeep *sqlx.DB, direct string) (*service, error) {
 	outbox := db.NewOutbox(pool, time.Now)
-	worker, err := s.worker(env, outbox, func(r mail.Result) { telemetry.Metrics.Mailed(string(r)) })
-	if err != nil {
-		return nil, err
-	}
 	v := &service{
 		log: env.Log, access: keys.New(pool), usage: newUsage(pool, env.Log), upkeep: newUsage(upkeep, env.Log),
-		live: live.New(pool, direct, env.Log), mail: worker, telemetry: telemetry, limits: s.limits(telemetry.Metrics),
+		live: live.New(pool, direct, env.Log), telemetry: telemetry, limits: s.limits(telemetry.Metrics),
 		writes: &writes{pool: pool, log: env.Log}, address: direct,
+	}
+	v.pace.Use() // what waited for the start is not left to wait longer
+	var err error
+	if v.mail, err = s.worker(env, v, outbox); err != nil {
+		return nil, err
 	}
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
 	v.ledger, v.firstRetention = usage.NewLedger(upkeep, usage.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
@@ -148,19 +151,19 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	v.webhooks = s.endpoints(upkeep, key)
 	v.commands = carrier.New(upkeep, v.webhooks, time.Now)
 	webhooks := s.endpoints(pool, key)
-	v.hooking = s.sender(env, webhooks, func(r webhook.Result) { telemetry.Metrics.Hooked(string(r)) })
-	v.operations, v.oldOperations = bulk.New(pool, bulk.Options{Log: env.Log}), bulk.New(upkeep, bulk.Options{})
+	v.hooking = s.sender(env, v, webhooks)
+	v.operations, v.oldOperations = bulk.New(pool, bulk.Options{Log: env.Log, After: v.pace.After}), bulk.New(upkeep, bulk.Options{})
 	v.conditions = condition.New(pool, time.Now)
 	v.audit = audit.NewLog(upkeep)
 	v.fields = fieldusage.New(pool, fieldusage.Options{})
 	v.sessionInterval = s.SessionInterval
 	v.sources = sources.New(pool, sources.Options{Key: key, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: time.Now})
-	v.intake = &intake.Intake{Sources: v.sources, Usage: metered{v.usage, telemetry.Metrics}, Now: time.Now}
+	v.intake = &intake.Intake{Sources: v.sources, Usage: metered{v.usage, telemetry.Metrics, &v.pace}, Now: time.Now}
 	if v.folder, err = s.watchFolder(v, pool); err != nil {
 		return nil, err
 	}
 	accounts := s.upstreams(pool, key)
-	v.synchronizing = s.synchronizer(env, pool, accounts, v.usage, telemetry.Metrics)
+	v.synchronizing = s.synchronizer(env, pool, accounts, v)
 	v.reports = newReports(pool)
 	v.reporting = s.reporter(env, pool, v)
 	v.graph = v.newGraph(pool, v.access, v.usage, webhooks, v.sources, accounts)
@@ -181,7 +184,7 @@ func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store
 		Tags:         db.NewTags(pool),
 		Catalogue:    db.NewCatalogue(pool),
 		Access:       access,
-		Usage:        metered{store, v.telemetry.Metrics},
+		Usage:        metered{store, v.telemetry.Metrics, &v.pace},
 		Analytics:    usage.NewAnalytics(store),
 		Sessions:     feed.NewSessions(pool),
 		Feed:         feed.NewState(pool),

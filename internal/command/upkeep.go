@@ -140,12 +140,24 @@ func (f *failures) report(log *slog.Logger) bool {
 
 // every runs work at once and then in intervals, until ctx ends.
 func every(interval time.Duration, work func(context.Context) error) func(context.Context) error {
+	return repeated(interval, work, time.After)
+}
+
+// paced is every with longer intervals while nobody uses the service.
+func (v *service) paced(interval time.Duration, work func(context.Context) error) func(context.Context) error {
+	return repeated(interval, work, v.pace.After)
+}
+
+func repeated(interval time.Duration, work func(context.Context) error, after func(time.Duration) <-chan time.Time) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for ctx.Err() == nil {
 			if err := work(ctx); err != nil {
 				return err
 			}
-			wait(ctx, interval)
+			select {
+			case <-ctx.Done():
+			case <-after(interval):
+			}
 		}
 		return nil
 	}

@@ -37,6 +37,8 @@ type Config struct {
 	Now func() time.Time
 	// Every is the time between two looks into the outbox: 1 s.
 	Every time.Duration
+	// After begins a pause between two looks: time.After.
+	After func(time.Duration) <-chan time.Time
 	// Timeout bounds one attempt: 30 s. It is at most half an hour.
 	Timeout time.Duration
 	// Backoff is the time to the second attempt, doubled for each further one
@@ -126,6 +128,9 @@ func defaults(cfg *Config) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.After == nil {
+		cfg.After = time.After
+	}
 }
 
 func orDefault[T comparable](value *T, otherwise T) {
@@ -141,8 +146,6 @@ func (w *Worker) Destination() string { return w.sender.String() }
 // Run sends mails until ctx ends; what is being sent then is finished. Failures
 // are logged, and tried again.
 func (w *Worker) Run(ctx context.Context) error {
-	tick := time.NewTicker(w.Every)
-	defer tick.Stop()
 	for {
 		done, err := w.Round(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -154,7 +157,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-w.After(w.Every):
 		}
 	}
 }

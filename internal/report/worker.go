@@ -23,6 +23,8 @@ type Config struct {
 	Now func() time.Time
 	// Every is the time between two looks for reports that are due: 5 s.
 	Every time.Duration
+	// After begins a pause between two looks: time.After.
+	After func(time.Duration) <-chan time.Time
 	// Timeout bounds the answers of one report: 2 min. No other worker takes the report for twice that.
 	Timeout time.Duration
 	// MostTiles bounds the tiles of a dashboard that are sent: 12.
@@ -62,13 +64,14 @@ func New(cfg Config) *Worker {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.After == nil {
+		cfg.After = time.After
+	}
 	return &Worker{cfg}
 }
 
 // Run answers reports until ctx ends. Failures are logged, and tried again.
 func (w *Worker) Run(ctx context.Context) error {
-	tick := time.NewTicker(w.Every)
-	defer tick.Stop()
 	for {
 		if err := w.Round(ctx); err != nil && ctx.Err() == nil {
 			w.Log.Error("reports: what is due could not be worked on", "error", err)
@@ -76,7 +79,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-w.After(w.Every):
 		}
 	}
 }

@@ -75,6 +75,8 @@ type WorkerConfig struct {
 	Every time.Duration
 	// Look is the time between two looks for upstreams that are due: 5 s.
 	Look time.Duration
+	// After begins a pause between two looks: time.After.
+	After func(time.Duration) <-chan time.Time
 	// Lease is for how long no other worker takes a pass, unless it is renewed: 1 min.
 	Lease time.Duration
 	// Patience bounds how long one request is tried again: 2 min.
@@ -125,6 +127,9 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.After == nil {
+		cfg.After = time.After
+	}
 	cfg.Stores.Keeper = cfg.Queue
 	return &Worker{WorkerConfig: cfg, running: map[domain.CompanyID]int{}, freed: make(chan struct{}, 1)}
 }
@@ -140,15 +145,13 @@ func orDefault[T comparable](value *T, otherwise T) {
 func (w *Worker) Run(ctx context.Context) error {
 	var passes sync.WaitGroup
 	defer passes.Wait()
-	tick := time.NewTicker(w.Look)
-	defer tick.Stop()
 	for ctx.Err() == nil {
 		if err := w.round(ctx, &passes); err != nil && ctx.Err() == nil {
 			w.Log.Error("upstreams: the queue could not be worked on", "error", err)
 		}
 		select {
 		case <-ctx.Done():
-		case <-tick.C:
+		case <-w.After(w.Look):
 		case <-w.freed:
 		}
 	}

@@ -24,6 +24,8 @@ type Config struct {
 	Now func() time.Time
 	// Every is the longest time between two looks into the outbox: 1 s.
 	Every time.Duration
+	// After begins a pause between two looks: time.After.
+	After func(time.Duration) <-chan time.Time
 	// Timeout bounds one request: 20 s.
 	Timeout time.Duration
 	// AtOnce is how many requests run at the same time, of all companies: 128.
@@ -59,6 +61,9 @@ const (
 func New(cfg Config) *Worker {
 	orDefault(&cfg.Every, time.Second)
 	orDefault(&cfg.Timeout, 20*time.Second)
+	if cfg.After == nil {
+		cfg.After = time.After
+	}
 	orDefault(&cfg.AtOnce, 128)
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
@@ -87,15 +92,13 @@ func orDefault[T comparable](value *T, otherwise T) {
 func (w *Worker) Run(ctx context.Context) error {
 	var sending sync.WaitGroup
 	defer sending.Wait()
-	tick := time.NewTicker(w.Every)
-	defer tick.Stop()
 	for ctx.Err() == nil {
 		if err := w.round(ctx, &sending); err != nil && ctx.Err() == nil {
 			w.Log.Error("webhooks: the outbox could not be worked on", "error", err)
 		}
 		select {
 		case <-ctx.Done():
-		case <-tick.C:
+		case <-w.After(w.Every):
 		case <-w.freed:
 			wait(ctx, pause)
 		}

@@ -18,7 +18,7 @@ const (
 	moreGroups = `INSERT INTO groups (company_id, group_id, name)
 SELECT $1, n, 'Group ' || n FROM generate_series(201, $2::int) n`
 	spread = `
-UPDATE subscribers SET group_id = 1 + key % $2::int, nickname = 'Meter ' || key, data_number = '4478' || lpad(key::text, 8, '0'),
+UPDATE subscribers SET group_id = 1 + key % $2::int, nickname = 'Meter ' || key, imsi = '2341500' || lpad(key::text, 8, '0'), data_number = '4478' || lpad(key::text, 8, '0'),
   is_online = key % 3 = 0, connection_date = '2020-01-01'::timestamptz + key % 2000 * interval '1 day'
 WHERE company_id = $1`
 	regroup  = `UPDATE group_memberships m SET group_id = s.group_id FROM subscribers s WHERE m.company_id = $1 AND s.company_id = $1 AND s.key = m.subscriber_key`

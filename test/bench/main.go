@@ -48,7 +48,7 @@ type options struct {
 }
 
 // parts are what a run measures.
-var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "profiles", "operations", "hostile", "rebuild", "exports", "messages"}
+var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "profiles", "operations", "hostile", "rebuild", "exports", "idle", "messages"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -154,7 +154,7 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 		return err
 	}
 	steps := map[string]func(context.Context) error{
-		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "profiles": b.profiled, "operations": b.operations, "hostile": b.hostile, "rebuild": b.rebuild, "exports": b.exported,
+		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "profiles": b.profiled, "operations": b.operations, "hostile": b.hostile, "rebuild": b.rebuild, "exports": b.exported, "idle": b.idle,
 		"messages": b.watched,
 	}
 	for _, part := range opt.parts {
