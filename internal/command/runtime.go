@@ -24,11 +24,11 @@ const (
 	profiledBytes   = 8 << 20
 	profiledBytesGo = 512 << 10
 	// ballastBytes are worth it from this much memory on.
-	ballastBytes = 96 << 20
+	ballastBytes = 32 << 20
 	ballastFrom  = 512 << 20
 )
 
-// ballast is counted as in use, so that some 96 MB of garbage come together
+// ballast is counted as in use, so that some 32 MB of garbage come together
 // between two collections however little the server holds: each collection slows
 // down the requests of its time. It is never touched and takes no memory itself.
 var ballast []byte

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before } from 'node:test';
 import { base, enter } from './browser.js';
 import { root, shell } from './programs.js';
-import { accessible, downloaded, pageTests, pick } from './tab.js';
+import { accessible, downloaded, pageTests, pick, setDate } from './tab.js';
 
 const inTab = pageTests();
 const size = 20_000;
@@ -147,7 +147,7 @@ inTab('a company without subscribers is shown its first steps, and the first sub
   await field('MSISDN').fill('447000000001');
   await dialog.getByLabel('Operator, by its code').fill('23415');
   await pick(dialog, 'Tariff', 'Fresh');
-  await field('Ends').fill('2030-01-01');
+  await setDate(dialog, 'Ends', '2030-01-01');
   await accessible(tab, 'a new subscriber');
   await dialog.getByRole('button', { name: 'Add' }).click();
   await tab.getByText('8944999000000000001').first().waitFor();

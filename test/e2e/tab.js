@@ -45,6 +45,13 @@ export async function pick(within, name, text) {
   await within.getByRole('option', { name: text }).first().click();
 }
 
+/** Writes a date such as 2030-01-31, or a moment such as 2030-01-31T09:00, part by part. */
+export async function setDate(within, name, text) {
+  const [day, time = ''] = text.split('T');
+  const digits = `${day.split('-').reverse().join('')}${time.replace(':', '')}`;
+  await within.getByRole('group', { name, exact: true }).getByRole('spinbutton').first().pressSequentially(digits);
+}
+
 /** Picks one more from a field that takes several; its list is closed then. */
 export async function pickAlso(within, name, text) {
   await pick(within, name, text);

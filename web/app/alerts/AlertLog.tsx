@@ -3,6 +3,7 @@ import { bytes, count, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
 import { useAsk } from '../graph/use';
+import { DayField } from '../picker/Dates';
 import { Close } from '../shell/icons';
 import { Empty, Panel } from '../shell/parts';
 import { changed, go, to } from '../shell/route';
@@ -119,8 +120,8 @@ function Filters({ params }: { params: URLSearchParams }) {
         <option value="">Every rule</option>
         {Object.entries(rules).map(([key, name]) => <option key={key} value={key}>{name}</option>)}
       </select>
-      <label className="inline"><span className="hint">From</span><input type="date" max={today} value={params.get('since') ?? ''} onChange={(event) => set('since', event.target.value)} /></label>
-      <label className="inline"><span className="hint">to</span><input type="date" max={today} value={params.get('until') ?? ''} onChange={(event) => set('until', event.target.value)} /></label>
+      <DayField label="From" isControl max={today} value={params.get('since') ?? ''} change={(since) => set('since', since)} />
+      <DayField label="to" isControl max={today} value={params.get('until') ?? ''} change={(until) => set('until', until)} />
       {[['alert', alert ? nameOfAlert(alert) : `Alert ${params.get('alert')}`], ['subscriber', `Subscriber ${params.get('subscriber')}`]].map(([key, name]) => params.get(key!) && (
         <span key={key} className="chip">{name}<button type="button" aria-label={`Remove the filter ${name}`} onClick={() => set(key!, '')}><Close /></button></span>
       ))}

@@ -3,6 +3,7 @@ import { atWallClock, wallClock } from '../format/time';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useDo } from '../graph/use';
+import { MomentField } from '../picker/Dates';
 import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
 import { useZone } from '../shell/viewer';
@@ -85,8 +86,8 @@ export default function SilenceForm({ of, first, close }: Props) {
       <form className="stacked" onSubmit={submit}>
         <label>Why<input value={reason} autoFocus required maxLength={255} placeholder="Firmware update of the vans" onChange={(event) => setReason(event.target.value)} /></label>
         <div className="fields two">
-          <label>Begins<input type="datetime-local" value={starts} disabled={of !== undefined} required onChange={(event) => setStarts(event.target.value)} /></label>
-          <label>Ends<input type="datetime-local" value={ends} required onChange={(event) => setEnds(event.target.value)} /></label>
+          <MomentField label="Begins" value={starts} isDisabled={of !== undefined} isRequired change={setStarts} />
+          <MomentField label="Ends" value={ends} isRequired change={setEnds} />
         </div>
         <p className="hint">By the clocks of {timeZone}. It lasts 366 days at most.</p>
         {uniform ? (

@@ -3,6 +3,7 @@ import { atWallClock, wallClock } from '../format/time';
 import { count } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { type Asked, mutate, sendMutation, useAsk, useDo } from '../graph/use';
+import { MomentField } from '../picker/Dates';
 import { Dialog } from '../shell/Dialog';
 import { Answered, Empty, Failure, Panel } from '../shell/parts';
 import { to } from '../shell/route';
@@ -165,7 +166,7 @@ function Replay({ of: { webhookId, name }, close, done }: { of: Webhook; close: 
   return (
     <Dialog title={`Send messages to ${name} again`} cancel={close}>
       <form className="stacked" onSubmit={(event) => { event.preventDefault(); void run.run(); }}>
-        <label>Those made since<input type="datetime-local" autoFocus required value={since} onChange={(event) => setSince(event.target.value)} /></label>
+        <MomentField label="Those made since" autoFocus isRequired value={since} change={setSince} />
         <p className="hint">By the clocks of {timeZone}. Each goes under its id, so that a receiver knows it; the oldest 10,000 at most.</p>
         {run.problem && <Failure problem={run.problem} />}
         <p className="actions">

@@ -3,6 +3,7 @@ import { dateOf, momentInZone, startOfDay } from '../format/time';
 import { count } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
+import { DayField } from '../picker/Dates';
 import { Dialog } from '../shell/Dialog';
 import { Empty, Panel } from '../shell/parts';
 import { changed, go, to } from '../shell/route';
@@ -83,18 +84,19 @@ function filterOf(params: URLSearchParams, timeZone: string) {
 
 function Filters({ params }: { params: URLSearchParams }) {
   const today = dateOf(Date.now(), useZone());
+  const [days, setDays] = useState({ since: params.get('since') ?? '', until: params.get('until') ?? '' });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    go(to('audit', changed(params, Object.fromEntries([...form].map(([key, value]) => [key, String(value).trim()])))));
+    go(to('audit', changed(params, { ...Object.fromEntries([...form].map(([key, value]) => [key, String(value).trim()])), ...days })));
   };
   return (
     <form className="filters audit-filters" onSubmit={submit}>
       {Object.entries(texts).slice(0, 5).map(([key, name]) => (
         <label key={key}><span className="hint">{name}</span><input name={key} defaultValue={params.get(key) ?? ''} spellCheck={false} placeholder={key === 'subjectId' ? 'exactly' : 'contains'} /></label>
       ))}
-      <label><span className="hint">From</span><input name="since" type="date" max={today} defaultValue={params.get('since') ?? ''} /></label>
-      <label><span className="hint">To</span><input name="until" type="date" max={today} defaultValue={params.get('until') ?? ''} /></label>
+      <DayField label="From" isControl max={today} value={days.since} change={(since) => setDays({ ...days, since })} />
+      <DayField label="To" isControl max={today} value={days.until} change={(until) => setDays({ ...days, until })} />
       <button type="submit" className="primary">Filter</button>
       {params.size > 0 && <a href={to('audit')}>Remove all</a>}
     </form>

@@ -2,6 +2,7 @@ import { Suspense, useEffect, useMemo, useState } from 'react';
 import { momentInZone } from '../format/time';
 import { Problem, problemOf } from '../graph/problem';
 import { mutate, readNow, refresh, useAsk, useDo } from '../graph/use';
+import { DayField } from '../picker/Dates';
 import { Empty, Failure, Loading } from '../shell/parts';
 import { part } from '../shell/part';
 import { go, to } from '../shell/route';
@@ -132,8 +133,8 @@ function Opened({ id, kept, params }: { id: string; kept: Kept | null; params: U
         <Choice name="Span" words={spans} value={common.span} none="that of each tile" set={(span) => setCommon({ span, ...(span === 'DAYS' ? lastWeekOf() : {}) })} />
         {common.span === 'DAYS' && (
           <>
-            <label className="control"><span>First day</span><input type="date" value={common.firstDay ?? ''} onChange={(event) => setCommon({ firstDay: event.target.value || null })} /></label>
-            <label className="control"><span>Last day</span><input type="date" value={common.lastDay ?? ''} onChange={(event) => setCommon({ lastDay: event.target.value || null })} /></label>
+            <DayField label="First day" isControl value={common.firstDay ?? ''} change={(firstDay) => setCommon({ firstDay: firstDay || null })} />
+            <DayField label="Last day" isControl value={common.lastDay ?? ''} change={(lastDay) => setCommon({ lastDay: lastDay || null })} />
           </>
         )}
         <div className="control">

@@ -15,6 +15,9 @@ export const Close = () => icon(<path d="m6 6 12 12M18 6 6 18" />);
 export const Pencil = () => icon(<path d="M4 20h4L19 9l-4-4L4 16Zm9-13 4 4" />);
 export const Link = () => icon(<path d="M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1m2 4a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1" />);
 export const Bulb = () => icon(<path d="M9 18h6m-5 3h4M8.5 14.5A6 6 0 1 1 15.500 14.500c-.6.6-.9 1.500-1 3.500h-5c0-2-.4-2.900-1-3.500Z" />);
+export const Calendar = () => icon(<><rect x="4" y="5" width="16" height="15" rx="2" /><path d="M4 10h16M8 3v4m8-4v4" /></>);
+export const Previous = () => icon(<path d="m14 6-6 6 6 6" />);
+export const Next = () => icon(<path d="m10 6 6 6-6 6" />);
 export const Person = () => icon(<><circle cx="12" cy="8" r="4" /><path d="M4 21c1-5 4-6 8-6s7 1 8 6" /></>);
 
 export const Mark = () => (

@@ -4,6 +4,7 @@ import { graphql, type VariablesOf } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useDo } from '../graph/use';
 import { nouns } from '../picker/choices';
+import { DayField } from '../picker/Dates';
 import { Pick, Suggested } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
@@ -91,8 +92,8 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
           <Suggested of={nouns.operatorCode} label="Operator, by its code" isRequired maxLength={256} placeholder="23415" {...picked('operatorCode')} />
           {(of === null || of.tariffName !== null) && <Pick of={nouns.tariff} label="Tariff" isRequired {...picked('tariffName')} />}
           {(of === null || of.contractLength !== null) && <label>Contract in months<input type="number" min={0} required {...set('contractLength')} /></label>}
-          {!isRestricted && <label>Begins<input type="date" required {...set('connectionDate')} /></label>}
-          <label>Ends<input type="date" required min={values.connectionDate} {...set('expiryDate')} /></label>
+          {!isRestricted && <DayField label="Begins" isRequired {...picked('connectionDate')} />}
+          <DayField label="Ends" isRequired min={values.connectionDate} {...picked('expiryDate')} />
           {of === null && <Pick of={nouns.group} label="Group" placeholder="none" {...picked('groupId')} />}
         </div>
         <EditFailure save={save} of={made} />

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { nouns, useGroupNames } from '../picker/choices';
+import { DayField } from '../picker/Dates';
 import { Pick, Suggested } from '../picker/Picker';
 import { Close } from '../shell/icons';
 import { useMay } from '../shell/viewer';
@@ -28,8 +29,8 @@ export function Controls({ of: d, change }: Props) {
       <Choice name="Span" words={spans} value={d.span} set={(span) => set({ span, ...(span === 'DAYS' && lastWeekOf()) })} />
       {d.span === 'DAYS' && (
         <>
-          <label className="control"><span>First day</span><input type="date" value={d.firstDay ?? ''} onChange={(event) => set({ firstDay: event.target.value || null })} /></label>
-          <label className="control"><span>Last day</span><input type="date" value={d.lastDay ?? ''} onChange={(event) => set({ lastDay: event.target.value || null })} /></label>
+          <DayField label="First day" isControl value={d.firstDay ?? ''} change={(firstDay) => set({ firstDay: firstDay || null })} />
+          <DayField label="Last day" isControl value={d.lastDay ?? ''} change={(lastDay) => set({ lastDay: lastDay || null })} />
         </>
       )}
       <Choice name="Compare with" words={comparisons} value={d.compare ?? null} none="nothing" set={(compare) => set({ compare })} />

@@ -6,6 +6,7 @@ import { useList } from '../graph/list';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useAsk, useDo } from '../graph/use';
 import { nouns } from '../picker/choices';
+import { MomentField } from '../picker/Dates';
 import { Pick } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
@@ -223,7 +224,7 @@ function Rotate({ of, close, done }: { of: Row; close: () => void; done: (key: M
         <div className="row" role="group" aria-label="How long the old key goes on">
           {overlaps.map(([hours, name]) => <button key={hours} type="button" className="quiet" onClick={() => setEnds(wallClock(Date.now() + hours * hour, timeZone))}>In {name}</button>)}
         </div>
-        <label>The old key ends<input type="datetime-local" autoFocus required value={ends} onChange={(event) => setEnds(event.target.value)} /></label>
+        <MomentField label="The old key ends" autoFocus isRequired value={ends} change={setEnds} />
         <p className="hint">By the clocks of {timeZone}. {Date.parse(of.expiresAt) < end && <>It ends <Ago at={of.expiresAt} /> anyway.</>}</p>
         <label>Days until the new key ends
           <input type="number" min={1} max={3650} required value={days} onChange={(event) => setDays(event.target.value)} />
