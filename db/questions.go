@@ -302,7 +302,7 @@ FROM questions q
 WHERE q.company_id = $1 AND q.is_shared
 ORDER BY q.question_id`
 
-// Questions implements domain.Snapshot.
-func (s *snapshot) Questions(ctx context.Context) iter.Seq2[*domain.Question, error] {
+// Questions implements bundle.Snapshot.
+func (s *Snapshot) Questions(ctx context.Context) iter.Seq2[*domain.Question, error] {
 	return turn(stream[questionRow](ctx, s, exportQuestions), questionRow.question)
 }

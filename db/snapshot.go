@@ -32,22 +32,22 @@ type Snapshots struct{ pool *sqlx.DB }
 func NewSnapshots(pool *sqlx.DB) *Snapshots { return &Snapshots{pool} }
 
 // Open begins a snapshot, which the caller closes.
-func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (note.Snapshot, error) {
+func (s *Snapshots) Open(ctx context.Context, scope domain.Scope) (*Snapshot, error) {
 	tx, err := s.pool.BeginTxx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	return &snapshot{tx, scope}, nil
+	return &Snapshot{tx, scope}, nil
 }
 
-// snapshot holds a transaction whose statements all see the same moment.
-type snapshot struct {
+// Snapshot is a company in a transaction whose statements all see the same moment.
+type Snapshot struct {
 	tx    *sqlx.Tx
 	scope domain.Scope
 }
 
-// Close implements domain.Snapshot.
-func (s *snapshot) Close() error {
+// Close ends the snapshot.
+func (s *Snapshot) Close() error {
 	if err := s.tx.Rollback(); !errors.Is(err, sql.ErrTxDone) {
 		return pg.Translate(err)
 	}
@@ -56,7 +56,7 @@ func (s *snapshot) Close() error {
 
 // stream scans one row after the other while the server sends them, so memory
 // stays the same however many there are.
-func stream[T any](ctx context.Context, s *snapshot, statement string) iter.Seq2[T, error] {
+func stream[T any](ctx context.Context, s *Snapshot, statement string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		rows, err := s.tx.QueryxContext(ctx, statement, s.scope.Company)
@@ -81,21 +81,30 @@ func stream[T any](ctx context.Context, s *snapshot, statement string) iter.Seq2
 	}
 }
 
-// turn makes what a row holds what the domain calls it.
-func turn[Row, T any](rows iter.Seq2[Row, error], into func(Row) T) iter.Seq2[T, error] {
+// read makes what a row holds what the domain calls it.
+func read[Row, T any](rows iter.Seq2[Row, error], from func(*Row) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for row, err := range rows {
-			if !yield(into(row), err) {
+			var value T
+			if err == nil {
+				value, err = from(&row)
+			}
+			if !yield(value, err) {
 				return
 			}
 		}
 	}
 }
 
+// turn is read for rows of which each can be read.
+func turn[Row, T any](rows iter.Seq2[Row, error], into func(Row) T) iter.Seq2[T, error] {
+	return read(rows, func(row *Row) (T, error) { return into(*row), nil })
+}
+
 func pointer[T any](row T) *T { return &row }
 
-// Company implements domain.Snapshot.
-func (s *snapshot) Company(ctx context.Context) (*domain.Company, error) {
+// Company implements bundle.Snapshot.
+func (s *Snapshot) Company(ctx context.Context) (*domain.Company, error) {
 	return companies.Find(ctx, s.tx, s.scope.Company)
 }
 
@@ -105,8 +114,8 @@ FROM operators o
 WHERE EXISTS (SELECT FROM subscribers s WHERE s.company_id = $1 AND s.operator_code = o.code)
 ORDER BY o.code`
 
-// Operators implements domain.Snapshot.
-func (s *snapshot) Operators(ctx context.Context) iter.Seq2[*domain.Operator, error] {
+// Operators implements bundle.Snapshot.
+func (s *Snapshot) Operators(ctx context.Context) iter.Seq2[*domain.Operator, error] {
 	return turn(stream[domain.Operator](ctx, s, exportOperators), pointer)
 }
 
@@ -116,8 +125,8 @@ FROM tariffs
 WHERE company_id = $1
 ORDER BY name`
 
-// Tariffs implements domain.Snapshot.
-func (s *snapshot) Tariffs(ctx context.Context) iter.Seq2[*domain.Tariff, error] {
+// Tariffs implements bundle.Snapshot.
+func (s *Snapshot) Tariffs(ctx context.Context) iter.Seq2[*domain.Tariff, error] {
 	return turn(stream[domain.Tariff](ctx, s, exportTariffs), pointer)
 }
 
@@ -127,8 +136,8 @@ FROM groups
 WHERE company_id = $1
 ORDER BY group_id`
 
-// Groups implements domain.Snapshot.
-func (s *snapshot) Groups(ctx context.Context) iter.Seq2[*domain.Group, error] {
+// Groups implements bundle.Snapshot.
+func (s *Snapshot) Groups(ctx context.Context) iter.Seq2[*domain.Group, error] {
 	return turn(stream[domain.Group](ctx, s, exportGroups), pointer)
 }
 
@@ -139,8 +148,8 @@ FROM users u
 WHERE u.company_id = $1
 ORDER BY u.email`
 
-// Users implements domain.Snapshot.
-func (s *snapshot) Users(ctx context.Context) iter.Seq2[*domain.UserImport, error] {
+// Users implements bundle.Snapshot.
+func (s *Snapshot) Users(ctx context.Context) iter.Seq2[*domain.UserImport, error] {
 	type row struct {
 		Email       string
 		Permissions pq.StringArray
@@ -162,8 +171,8 @@ LEFT JOIN subscribers p ON p.company_id = $1 AND p.key = s.parent_key
 WHERE s.company_id = $1
 ORDER BY s.parent_key IS NOT NULL, s.physical_id`
 
-// Subscribers implements domain.Snapshot.
-func (s *snapshot) Subscribers(ctx context.Context) iter.Seq2[*domain.Subscriber, error] {
+// Subscribers implements bundle.Snapshot.
+func (s *Snapshot) Subscribers(ctx context.Context) iter.Seq2[*domain.Subscriber, error] {
 	return turn(stream[domain.Subscriber](ctx, s, exportSubscribers), pointer)
 }
 
@@ -186,8 +195,8 @@ FROM (
 WHERE changes > 1
 ORDER BY physical_id, since`
 
-// Memberships implements domain.Snapshot.
-func (s *snapshot) Memberships(ctx context.Context) iter.Seq2[domain.Membership, error] {
+// Memberships implements bundle.Snapshot.
+func (s *Snapshot) Memberships(ctx context.Context) iter.Seq2[domain.Membership, error] {
 	return stream[domain.Membership](ctx, s, exportMemberships)
 }
 
@@ -198,13 +207,13 @@ JOIN subscribers s ON s.company_id = $1 AND s.key = t.subscriber_key
 WHERE t.company_id = $1
 ORDER BY s.physical_id, t.tag_name`
 
-// Tags implements domain.Snapshot.
-func (s *snapshot) Tags(ctx context.Context) iter.Seq2[domain.TagImport, error] {
+// Tags implements bundle.Snapshot.
+func (s *Snapshot) Tags(ctx context.Context) iter.Seq2[domain.TagImport, error] {
 	return stream[domain.TagImport](ctx, s, exportTags)
 }
 
-// Alerts implements domain.Snapshot.
-func (s *snapshot) Alerts(ctx context.Context) iter.Seq2[domain.AlertSpec, error] {
+// Alerts implements bundle.Snapshot.
+func (s *Snapshot) Alerts(ctx context.Context) iter.Seq2[domain.AlertSpec, error] {
 	return turn(stream[domain.AlertImport](ctx, s, exportAlerts), func(a domain.AlertImport) domain.AlertSpec { return a.AlertSpec })
 }
 
@@ -214,8 +223,8 @@ FROM alert_recipients
 WHERE company_id = $1
 ORDER BY email_key`
 
-// Recipients implements domain.Snapshot.
-func (s *snapshot) Recipients(ctx context.Context) iter.Seq2[string, error] {
+// Recipients implements bundle.Snapshot.
+func (s *Snapshot) Recipients(ctx context.Context) iter.Seq2[string, error] {
 	type row struct{ Email string }
 	return turn(stream[row](ctx, s, exportRecipients), func(r row) string { return r.Email })
 }
@@ -226,29 +235,19 @@ FROM alert_recipients
 WHERE company_id = $1 AND suppressed_since IS NOT NULL
 ORDER BY email_key`
 
-// Suppressions implements domain.Snapshot.
-func (s *snapshot) Suppressions(ctx context.Context) iter.Seq2[domain.Suppression, error] {
+// Suppressions implements bundle.Snapshot.
+func (s *Snapshot) Suppressions(ctx context.Context) iter.Seq2[domain.Suppression, error] {
 	return stream[domain.Suppression](ctx, s, exportSuppressions)
 }
 
-// AlertLog implements domain.Snapshot.
-func (s *snapshot) AlertLog(ctx context.Context) iter.Seq2[domain.Firing, error] {
+// AlertLog implements bundle.Snapshot.
+func (s *Snapshot) AlertLog(ctx context.Context) iter.Seq2[domain.Firing, error] {
 	return turn(stream[exportedFiring](ctx, s, exportAlertLog), exportedFiring.firing)
 }
 
-// SourceProfiles implements source.Snapshot.
-func (s *snapshot) SourceProfiles(ctx context.Context) iter.Seq2[*source.Profile, error] {
-	return func(yield func(*source.Profile, error) bool) {
-		for row, err := range stream[sources.ProfileRow](ctx, s, sources.ListProfiles) {
-			var p *source.Profile
-			if err == nil {
-				p, err = row.Profile()
-			}
-			if !yield(p, err) {
-				return
-			}
-		}
-	}
+// SourceProfiles implements bundle.Snapshot.
+func (s *Snapshot) SourceProfiles(ctx context.Context) iter.Seq2[*source.Profile, error] {
+	return read(stream[sources.ProfileRow](ctx, s, sources.ListProfiles), (*sources.ProfileRow).Profile)
 }
 
 // exportSessions leaves out numbers that no subscriber has, as exportQuarantine does.
@@ -260,8 +259,8 @@ LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = n.subscriber_key
 WHERE n.company_id = $1 AND (n.subscriber_key IS NOT NULL OR n.physical_id <> '')
 ORDER BY n.began_at, n.identity, n.generation`
 
-// Sessions implements domain.Snapshot.
-func (s *snapshot) Sessions(ctx context.Context) iter.Seq2[*domain.SessionImport, error] {
+// Sessions implements bundle.Snapshot.
+func (s *Snapshot) Sessions(ctx context.Context) iter.Seq2[*domain.SessionImport, error] {
 	type row struct {
 		usage.SessionRow
 		Subscriber string
@@ -288,8 +287,8 @@ FROM usage_quarantine
 WHERE company_id = $1 AND started_at >= (SELECT l.first_month FROM usage_ledger l)
 ORDER BY started_at, identity`
 
-// Usage implements domain.Snapshot.
-func (s *snapshot) Usage(ctx context.Context) iter.Seq2[domain.UsageRecord, error] {
+// Usage implements bundle.Snapshot.
+func (s *Snapshot) Usage(ctx context.Context) iter.Seq2[domain.UsageRecord, error] {
 	return func(yield func(domain.UsageRecord, error) bool) {
 		for _, statement := range []string{exportUsage, exportQuarantine} {
 			for record, err := range turn(stream[exportedUsage](ctx, s, statement), exportedUsage.record) {
@@ -313,39 +312,17 @@ func (e exportedUsage) record() domain.UsageRecord {
 	return e.UsageRecord
 }
 
-// Dashboards implements dashboard.Snapshot.
-func (s *snapshot) Dashboards(ctx context.Context) iter.Seq2[*dashboard.Dashboard, error] {
-	return func(yield func(*dashboard.Dashboard, error) bool) {
-		for row, err := range stream[dashboards.Row](ctx, s, dashboards.ExportDashboards) {
-			var d *dashboard.Dashboard
-			if err == nil {
-				d, err = row.Dashboard()
-			}
-			if !yield(d, err) {
-				return
-			}
-		}
-	}
+// Dashboards implements bundle.Snapshot.
+func (s *Snapshot) Dashboards(ctx context.Context) iter.Seq2[*dashboard.Dashboard, error] {
+	return read(stream[dashboards.Row](ctx, s, dashboards.ExportDashboards), (*dashboards.Row).Dashboard)
 }
 
-// Reports implements report.Snapshot.
-func (s *snapshot) Reports(ctx context.Context) iter.Seq2[*report.Report, error] {
-	return func(yield func(*report.Report, error) bool) {
-		for row, err := range stream[reports.Row](ctx, s, reports.ExportReports) {
-			if !yield(row.Exported(), err) {
-				return
-			}
-		}
-	}
+// Reports implements bundle.Snapshot.
+func (s *Snapshot) Reports(ctx context.Context) iter.Seq2[*report.Report, error] {
+	return turn(stream[reports.Row](ctx, s, reports.ExportReports), func(r reports.Row) *report.Report { return r.Exported() })
 }
 
-// Notes implements note.Snapshot.
-func (s *snapshot) Notes(ctx context.Context) iter.Seq2[*note.Note, error] {
-	return func(yield func(*note.Note, error) bool) {
-		for row, err := range stream[notes.Row](ctx, s, notes.ExportNotes) {
-			if !yield(row.Read(), err) {
-				return
-			}
-		}
-	}
+// Notes implements bundle.Snapshot.
+func (s *Snapshot) Notes(ctx context.Context) iter.Seq2[*note.Note, error] {
+	return turn(stream[notes.Row](ctx, s, notes.ExportNotes), func(r notes.Row) *note.Note { return r.Read() })
 }

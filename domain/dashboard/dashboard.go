@@ -4,7 +4,6 @@ package dashboard
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/query"
-	"simgraph/domain/source"
 )
 
 const (
@@ -305,13 +303,6 @@ type Dashboards interface {
 	Edit(ctx context.Context, scope domain.Scope, id string, edit Edit) (*Dashboard, error)
 	// Remove returns the dashboard as it was.
 	Remove(ctx context.Context, scope domain.Scope, id string) (*Dashboard, error)
-}
-
-// Snapshot is a company with its profiles and dashboards as it is at one moment.
-type Snapshot interface {
-	source.Snapshot
-	// Dashboards are those that are shared.
-	Dashboards(ctx context.Context) iter.Seq2[*Dashboard, error]
 }
 
 // Fields are what dashboards can be filtered and ordered by.

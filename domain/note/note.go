@@ -3,12 +3,10 @@ package note
 
 import (
 	"context"
-	"iter"
 	"time"
 
 	"simgraph/domain"
 	"simgraph/domain/query"
-	"simgraph/domain/report"
 )
 
 const (
@@ -138,12 +136,6 @@ type Notes interface {
 	Edit(ctx context.Context, scope domain.Scope, id string, edit Edit) (*Note, error)
 	// Remove returns the note as it was.
 	Remove(ctx context.Context, scope domain.Scope, id string) (*Note, error)
-}
-
-// Snapshot is a company with its reports and notes as it is at one moment.
-type Snapshot interface {
-	report.Snapshot
-	Notes(ctx context.Context) iter.Seq2[*Note, error]
 }
 
 // Fields are what notes can be filtered and ordered by.

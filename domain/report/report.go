@@ -3,14 +3,12 @@ package report
 import (
 	"cmp"
 	"context"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"simgraph/domain"
-	"simgraph/domain/dashboard"
 	"simgraph/domain/query"
 )
 
@@ -267,13 +265,6 @@ type Reports interface {
 	Send(ctx context.Context, scope domain.Scope, id string) (*Report, error)
 	// Remove returns the report as it was. Its mails that wait are not sent.
 	Remove(ctx context.Context, scope domain.Scope, id string) (*Report, error)
-}
-
-// Snapshot is a company with its profiles, dashboards and reports as it is at one moment.
-type Snapshot interface {
-	dashboard.Snapshot
-	// Reports are those of what is shared.
-	Reports(ctx context.Context) iter.Seq2[*Report, error]
 }
 
 // Issue is one answer of a report with all that its mails are written from.

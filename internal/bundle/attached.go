@@ -72,9 +72,9 @@ type alertRecord struct {
 	Description    *string        `json:"description,omitempty"`
 }
 
-func newAlertRecord(company string, a domain.AlertSpec) (*alertRecord, error) {
-	target, err := jsontext.AppendQuote(nil, a.Target)
-	return &alertRecord{Alert, &company, (*string)(&a.RuleType), target, &a.LowerThreshold, &a.UpperThreshold, a.Name, a.Description}, err
+func newAlertRecord(company string, a domain.AlertSpec) *alertRecord {
+	target, _ := jsontext.AppendQuote(nil, a.Target) // targets are valid UTF-8
+	return &alertRecord{Alert, &company, (*string)(&a.RuleType), target, &a.LowerThreshold, &a.UpperThreshold, a.Name, a.Description}
 }
 
 func (r *alertRecord) item() (Item, error) {

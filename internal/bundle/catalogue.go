@@ -11,7 +11,7 @@ type companyRecord struct {
 	Country    *string `json:"country"`
 }
 
-func newCompanyRecord(c *domain.Company) *companyRecord {
+func newCompanyRecord(_ string, c *domain.Company) *companyRecord {
 	return &companyRecord{Company, &c.ExternalID, &c.Name, &c.BillingDay, &c.TimeZone, unlessEmpty(c.CountryCode)}
 }
 
@@ -30,7 +30,7 @@ type operatorRecord struct {
 	Name *string `json:"name"`
 }
 
-func newOperatorRecord(o *domain.Operator) *operatorRecord {
+func newOperatorRecord(_ string, o *domain.Operator) *operatorRecord {
 	return &operatorRecord{Operator, &o.Code, &o.Name}
 }
 

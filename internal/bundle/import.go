@@ -5,58 +5,7 @@ import (
 	"slices"
 
 	"simgraph/domain"
-	"simgraph/domain/dashboard"
-	"simgraph/domain/note"
-	"simgraph/domain/report"
-	"simgraph/domain/source"
 )
-
-// Stores are where an import puts what it reads.
-type Stores struct {
-	Importer  domain.Importer
-	Companies interface {
-		FindExternal(ctx context.Context, externalID string) (*domain.Company, error)
-	}
-	Alerts interface {
-		Keep(ctx context.Context, scope domain.Scope, alerts []domain.AlertImport) ([]domain.Imported, error)
-		// KeepLog adds entries of the alert log, for which alerts do not fire again.
-		KeepLog(ctx context.Context, scope domain.Scope, firings []domain.Firing) ([]domain.Imported, error)
-	}
-	Recipients interface {
-		Keep(ctx context.Context, scope domain.Scope, emails []string) ([]domain.Imported, error)
-		// Suppress stops mail to recipients.
-		Suppress(ctx context.Context, scope domain.Scope, suppressions []domain.Suppression) ([]domain.Imported, error)
-	}
-	Dashboards interface {
-		// Keep stores dashboards as shared ones.
-		Keep(ctx context.Context, scope domain.Scope, all []*dashboard.Dashboard) ([]domain.Imported, error)
-	}
-	Reports interface {
-		// Keep stores reports as paused ones.
-		Keep(ctx context.Context, scope domain.Scope, all []*report.Report) ([]domain.Imported, error)
-	}
-	Notes interface {
-		Keep(ctx context.Context, scope domain.Scope, all []*note.Note) ([]domain.Imported, error)
-	}
-	Profiles interface {
-		// KeepProfiles adds profiles of sources, or versions of those that there are.
-		KeepProfiles(ctx context.Context, scope domain.Scope, profiles []*source.Profile) ([]domain.Imported, error)
-	}
-	Usage interface {
-		Record(ctx context.Context, scope domain.Scope, records []domain.UsageRecord) ([]domain.Recorded, error)
-		// KeepSessions adds sessions, or what is known of them beyond what is stored.
-		KeepSessions(ctx context.Context, scope domain.Scope, sessions []*domain.SessionImport) ([]domain.Imported, error)
-		// Reconcile brings usage of the companies that is in the ledger or waits
-		// for its subscriber in line with the subscribers and groups that there
-		// are by now.
-		Reconcile(ctx context.Context, companies []domain.CompanyID) error
-	}
-	// Audit records how much usage was imported, unless it is nil; the other
-	// stores record it themselves.
-	Audit interface {
-		Note(ctx context.Context, scope domain.Scope, entry domain.AuditEntry) error
-	}
-}
 
 // Options are who imports, and callbacks for the progress. All may be nil; no
 // function is called by several goroutines at once.
@@ -149,9 +98,9 @@ func (i *importing) reconcile(ctx context.Context, err error) error {
 }
 
 func (i *importing) store(ctx context.Context, w *window) error {
-	for _, t := range Types() {
-		for _, entries := range w.byCompany(t) {
-			if err := i.keep(ctx, w, t, entries); err != nil {
+	for _, d := range declarations {
+		for _, entries := range w.byCompany(d) {
+			if err := i.keep(ctx, w, d, entries); err != nil {
 				return err
 			}
 		}
@@ -161,8 +110,8 @@ func (i *importing) store(ctx context.Context, w *window) error {
 }
 
 // keep stores lines of one type and company.
-func (i *importing) keep(ctx context.Context, w *window, t Type, entries []entry) error {
-	scope, err := i.scope(ctx, entries[0].Item)
+func (i *importing) keep(ctx context.Context, w *window, d declaration, entries []entry) error {
+	scope, err := i.scope(ctx, d, entries[0].Company)
 	if unknown, ok := domain.AsError(err); ok && unknown.Kind == domain.KindNotFound {
 		for _, e := range entries {
 			w.refuse(e, domain.Invalid("company", "there is no company %q; its line must come first", clip(e.Company)))
@@ -172,11 +121,11 @@ func (i *importing) keep(ctx context.Context, w *window, t Type, entries []entry
 	if err != nil {
 		return err
 	}
-	answers, err := keepers[t](ctx, i.Stores, scope, entries)
+	answers, err := d.keep(ctx, i.Stores, scope, entries)
 	if err != nil {
 		return err
 	}
-	i.count(w, t, entries, answers)
+	i.count(w, d.of, entries, answers)
 	return nil
 }
 
@@ -215,18 +164,18 @@ func (i *importing) report(w *window) {
 	}
 }
 
-// scope finds the company of a line; those without one need none.
-func (i *importing) scope(ctx context.Context, item Item) (domain.Scope, error) {
-	if item.Type == Company || item.Type == Operator {
+// scope is that of the company of lines; those that are shared need none.
+func (i *importing) scope(ctx context.Context, d declaration, externalID string) (domain.Scope, error) {
+	if d.shared {
 		return domain.Scope{Actor: i.By}, nil
 	}
-	if scope, known := i.scopes[item.Company]; known {
+	if scope, known := i.scopes[externalID]; known {
 		return scope, nil
 	}
-	company, err := i.Companies.FindExternal(ctx, item.Company)
+	company, err := i.Companies.FindExternal(ctx, externalID)
 	if err != nil {
 		return domain.Scope{}, err
 	}
-	i.scopes[item.Company] = domain.Whole(company.CompanyID).By(i.By)
-	return i.scopes[item.Company], nil
+	i.scopes[externalID] = domain.Whole(company.CompanyID).By(i.By)
+	return i.scopes[externalID], nil
 }

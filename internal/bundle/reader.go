@@ -75,28 +75,6 @@ func (r *Reader) Next() (Item, error) {
 // record is a line as JSON writes it.
 type record interface{ item() (Item, error) }
 
-var records = map[Type]func() record{
-	Company:       func() record { return new(companyRecord) },
-	Operator:      func() record { return new(operatorRecord) },
-	Tariff:        func() record { return new(tariffRecord) },
-	Group:         func() record { return new(groupRecord) },
-	User:          func() record { return new(userRecord) },
-	Subscriber:    func() record { return new(subscriberRecord) },
-	Membership:    func() record { return new(membershipRecord) },
-	Tag:           func() record { return new(tagRecord) },
-	Alert:         func() record { return new(alertRecord) },
-	Recipient:     func() record { return new(recipientRecord) },
-	Suppression:   func() record { return new(suppressionRecord) },
-	AlertLog:      func() record { return new(firingRecord) },
-	SourceProfile: func() record { return new(profileRecord) },
-	Question:      func() record { return new(questionRecord) },
-	Dashboard:     func() record { return new(dashboardRecord) },
-	Report:        func() record { return new(reportRecord) },
-	Note:          func() record { return new(noteRecord) },
-	Session:       func() record { return new(sessionRecord) },
-	Usage:         func() record { return new(usageRecord) },
-}
-
 // decodeJSON reads a line. On an error the item has the type where that could be read.
 func decodeJSON(line []byte) (Item, error) {
 	var head struct {
@@ -108,11 +86,11 @@ func decodeJSON(line []byte) (Item, error) {
 	if head.Type == nil {
 		return Item{}, domain.Invalid("type", "type is missing")
 	}
-	newRecord, known := records[*head.Type]
+	d, known := declared(*head.Type)
 	if !known {
 		return Item{}, domain.Invalid("type", "unknown type %q", clip(string(*head.Type)))
 	}
-	r := newRecord()
+	r := d.newRecord()
 	if err := json.Unmarshal(line, r, options); err != nil {
 		return Item{Type: *head.Type}, explain(err)
 	}

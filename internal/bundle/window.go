@@ -9,11 +9,6 @@ import (
 	"slices"
 
 	"simgraph/domain"
-	"simgraph/domain/ascii"
-	"simgraph/domain/dashboard"
-	"simgraph/domain/note"
-	"simgraph/domain/report"
-	"simgraph/domain/source"
 )
 
 // How much of a stream is stored at once: enough that a statement's own cost
@@ -61,54 +56,20 @@ func (w *window) add(item Item, line int) bool {
 	return true
 }
 
-// identify returns what a line is about; false for usage, whose ledger takes
-// records in any order and number.
+// identify returns what a line is about; false where it matters not.
 func identify(item Item) (identity, bool) {
-	id := identity{Type: item.Type, company: item.Company}
-	switch v := item.Value.(type) {
-	case *domain.Operator:
-		id.id = v.Code
-	case *domain.Tariff:
-		id.id = v.Name
-	case *domain.Group:
-		id.id = fmt.Sprint(v.GroupID)
-	case *domain.UserImport:
-		id.id = ascii.Lower(v.Email)
-	case *domain.Subscriber:
-		id.id = v.PhysicalID
-	case domain.Membership:
-		id.id = v.PhysicalID + "\x1f" + writeTime(v.Since)
-	case domain.TagImport:
-		id.id = v.PhysicalID + "\x1f" + string(v.TagName)
-	case domain.AlertImport:
-		id.id = fmt.Sprint(v)
-	case domain.Suppression:
-		id.id = ascii.Lower(v.Email)
-	case domain.Firing:
-		id.id = identifyFiring(v)
-	case *source.Profile:
-		id.id = v.Name
-	case *domain.Question:
-		id.id = v.QuestionID
-	case *dashboard.Dashboard:
-		id.id = v.DashboardID
-	case *report.Report:
-		id.id = v.ReportID
-	case *note.Note:
-		id.id = v.NoteID
-	case *domain.SessionImport:
-		id.id = v.ID()
-	case string:
-		id.id = ascii.Lower(v)
+	d, _ := declared(item.Type)
+	if d.identify == nil {
+		return identity{}, false
 	}
-	return id, item.Type != Usage
+	return identity{Type: item.Type, company: item.Company, id: d.identify(item.Value)}, true
 }
 
 // byCompany returns the lines of a type, those of each company together, in the
 // order in which the companies come.
-func (w *window) byCompany(t Type) [][]entry {
-	entries := w.entries[t]
-	if t == Company || t == Operator {
+func (w *window) byCompany(d declaration) [][]entry {
+	entries := w.entries[d.of]
+	if d.shared {
 		return slices.DeleteFunc([][]entry{entries}, func(e []entry) bool { return len(e) == 0 })
 	}
 	var groups [][]entry
