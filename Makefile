@@ -87,7 +87,7 @@ $(GOVULNCHECK):
 	GOBIN=$(CURDIR)/bin go install golang.org/x/vuln/cmd/govulncheck@v1.8.0
 	mv bin/govulncheck $@
 
-generate: ## Write graph/generated again from graph/schema.
+generate: ## Write graph/generated and resolvers/resolvers.generated.go again from graph/schema.
 	go run ./graph/plan/generator
 
 client: ## Write the Go client again from docs/schema.graphql and clients/go/operations.graphql.
@@ -98,7 +98,7 @@ client-typescript: ## Write the TypeScript client again from docs/schema.graphql
 
 check-generated: client ## Fail when graph/generated, what is derived in graph/schema, or the Go client is stale.
 	go run ./graph/plan/generator
-	git diff --exit-code -- graph clients
+	git diff --exit-code -- graph clients resolvers/resolvers.generated.go
 	@test -z "$$(git status --porcelain -- graph clients)" || { git status --short -- graph clients; exit 1; }
 
 web: ## Build the page for people again, into web/dist; Node is needed.

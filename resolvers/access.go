@@ -47,11 +47,11 @@ func (q queryResolver) TrustedDocuments(ctx context.Context, first *int32, after
 	return listed(ctx, listing, wholeCompany("trusted documents"), q.Documents.List, q.Documents.Count)
 }
 
-func (d documentResolver) ID(_ context.Context, of *document.Document) (string, error) {
+func (d trustedDocumentResolver) ID(_ context.Context, of *document.Document) (string, error) {
 	return globalID("TrustedDocument", of.DocumentID), nil
 }
 
-func (d documentResolver) Problem(_ context.Context, of *document.Document) (*string, error) {
+func (d trustedDocumentResolver) Problem(_ context.Context, of *document.Document) (*string, error) {
 	problem := d.Documents.Runs(of)
 	if problem == nil {
 		return nil, nil
@@ -323,3 +323,7 @@ func (u userResolver) ID(_ context.Context, of *domain.User) (string, error) {
 func (k accessKeyResolver) ID(_ context.Context, of *domain.AccessKey) (string, error) {
 	return globalID("AccessKey", of.AccessKeyID), nil
 }
+
+var _ = nodesByText("TrustedDocument", func(g *Graph) finding[string, *document.Document] { return g.Documents.FindMany })
+
+var _ = nodesByText("FieldUsage", func(g *Graph) finding[string, *domain.FieldUsage] { return g.Ports.FieldUsage.FindMany })

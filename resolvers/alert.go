@@ -293,3 +293,7 @@ func (e volumeLogEntryResolver) Silence(ctx context.Context, of *domain.VolumeLo
 func (e volumeLogEntryResolver) Deliveries(ctx context.Context, of *domain.VolumeLogEntry) ([]*domain.AlertDelivery, error) {
 	return items(deliveriesOfEntry.of(ctx, of))
 }
+
+var _ = nodesByNumber("VolumeAlert", func(g *Graph) finding[int64, *domain.VolumeAlert] { return g.Ports.VolumeAlerts.FindMany })
+
+var _ = nodesByNumber("VolumeLogEntry", func(g *Graph) finding[int64, *domain.VolumeLogEntry] { return g.Ports.VolumeLog.FindMany })

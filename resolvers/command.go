@@ -103,7 +103,4 @@ func (c commandResolver) Operation(ctx context.Context, of *carrier.Command) (*b
 	return operationOfCommand.of(ctx, of)
 }
 
-func (g *Graph) commandNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Commands.FindMany(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("Command", func(g *Graph) finding[string, *carrier.Command] { return g.Ports.Commands.FindMany })

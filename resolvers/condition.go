@@ -189,12 +189,6 @@ func (e conditionLogEntryResolver) Deliveries(ctx context.Context, of *condition
 	return items(deliveriesOfNotice.of(ctx, of))
 }
 
-func (g *Graph) conditionNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Conditions.FindMany(ctx, scope, numbers(ids))
-	return asNodes(found, formatID), err
-}
+var _ = nodesByNumber("ConditionAlert", func(g *Graph) finding[int64, *condition.Alert] { return g.Conditions.FindMany })
 
-func (g *Graph) conditionLogNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Conditions.FindEntries(ctx, scope, numbers(ids))
-	return asNodes(found, formatID), err
-}
+var _ = nodesByNumber("ConditionLogEntry", func(g *Graph) finding[int64, *condition.Entry] { return g.Conditions.FindEntries })

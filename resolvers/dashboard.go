@@ -159,7 +159,4 @@ func (d dashboardTileResolver) Question(ctx context.Context, of *dashboard.Tile)
 	return questionOfTile.of(ctx, of)
 }
 
-func (g *Graph) dashboardNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Dashboards.FindMany(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("Dashboard", func(g *Graph) finding[string, *dashboard.Dashboard] { return g.Ports.Dashboards.FindMany })

@@ -39,10 +39,9 @@ func alertDeliveryID(of *domain.AlertDelivery) string {
 	return formatID(of.EntryID) + ":" + of.NotificationID + ":" + formatID(of.RecipientID)
 }
 
-func (g *Graph) mailNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Deliveries.FindMails(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("MailDelivery", func(g *Graph) finding[string, *domain.Mail] { return g.Ports.Deliveries.FindMails })
+
+var _ = nodes("AlertDelivery", (*Graph).alertDeliveryNodes)
 
 // alertDeliveryNodes finds the entries of both logs first, which know whether a silence
 // covered them.

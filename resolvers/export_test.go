@@ -20,4 +20,4 @@ func Riding() []string {
 }
 
 // NodePermissions are what a caller needs to find a type by its id.
-func NodePermissions(kind string) []domain.Permission { return nodeTypes[kind].permissions }
+func NodePermissions(kind string) []domain.Permission { return nodePermissions()[kind] }

@@ -77,29 +77,13 @@ func shownSlice[T, S any](slice domain.Slice[T], show func(T) S) domain.Slice[S]
 	}
 }
 
+var _ = nodes("FeedElement", (*Graph).elementNodes)
+
 func (g *Graph) elementNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	found, err := g.Feed.FindElements(ctx, scope, ids)
-	return shownNodes(found, model.NewFeedElement), err
+	return asNodes(found, itself, model.NewFeedElement), err
 }
 
-func (g *Graph) rejectNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Feed.FindRejects(ctx, scope, ids)
-	return shownNodes(found, itself), err
-}
+var _ = nodesByText("FeedReject", func(g *Graph) finding[string, *domain.FeedReject] { return g.Feed.FindRejects })
 
-func (g *Graph) waitingNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Feed.FindWaiting(ctx, scope, ids)
-	return shownNodes(found, itself), err
-}
-
-// itself shows an object as it is.
-func itself[T any](of T) T { return of }
-
-// shownNodes are objects by their ids, as the graph shows them.
-func shownNodes[T, S any](found map[string]T, show func(T) S) map[string]model.Node {
-	nodes := make(map[string]model.Node, len(found))
-	for id, of := range found {
-		nodes[id] = show(of)
-	}
-	return nodes
-}
+var _ = nodesByText("WaitingUsage", func(g *Graph) finding[string, *domain.WaitingUsage] { return g.Feed.FindWaiting })

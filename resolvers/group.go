@@ -49,3 +49,5 @@ func (g groupResolver) Subscribers(ctx context.Context, of *domain.Group, first 
 	}
 	return partConnection(ctx, of, listing, subscribersOfGroup, totalsByGroup)
 }
+
+var _ = nodesByNumber("Group", func(g *Graph) finding[int64, *domain.Group] { return g.Ports.Groups.FindMany })

@@ -8,12 +8,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
 	"simgraph/domain/query"
+	"simgraph/graph/engine/guard"
+	"simgraph/graph/generated"
 	"simgraph/graph/model"
 )
 
@@ -25,62 +29,80 @@ func globalID(kind, id string) string {
 
 func formatID(id int64) string { return strconv.FormatInt(id, 10) }
 
-// nodeType is how the objects of one type are found by the second part of
-// their global ids.
-type nodeType struct {
-	permissions []domain.Permission
-	// find leaves out what the scope does not show and what is no id at all.
-	find func(g *Graph, ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error)
+// finder finds objects of one type by the second part of their global ids. It leaves out what
+// the scope does not show and what is no id at all.
+type finder func(g *Graph, ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error)
+
+// nodeTypes are the types of Node in the schema: each is declared beside its resolvers.
+var nodeTypes = map[string]finder{}
+
+// nodes declares how objects of a type are found.
+func nodes(kind string, find finder) finder {
+	nodeTypes[kind] = find
+	return find
 }
 
-// What the root fields of the types require.
-var (
-	fleet      = []domain.Permission{domain.ViewSubscriber}
-	monitoring = []domain.Permission{domain.ViewMonitoringAlerts, domain.ViewUserDetails}
-	people     = []domain.Permission{domain.ViewUserDetails}
-	keys       = []domain.Permission{domain.ManageAccessKeys}
-	statistics = []domain.Permission{domain.ViewStatisticsOverview, domain.ViewSubscriber}
-	nothing    []domain.Permission
-)
+// finding is how a port finds objects by their keys.
+type finding[K comparable, V any] = func(context.Context, domain.Scope, []K) (map[K]V, error)
 
-var nodeTypes = map[string]nodeType{
-	"Subscriber":        {fleet, (*Graph).subscriberNodes},
-	"FeedElement":       {statistics[:1], (*Graph).elementNodes},
-	"FeedReject":        {statistics[:1], (*Graph).rejectNodes},
-	"UsageSource":       {statistics[:1], (*Graph).usageSourceNodes},
-	"WaitingUsage":      {statistics[:1], (*Graph).waitingNodes},
-	"Session":           {statistics, (*Graph).sessionNodes},
-	"Group":             {fleet, (*Graph).groupNodes},
-	"Tag":               {fleet, (*Graph).tagNodes},
-	"VolumeAlert":       {monitoring, (*Graph).alertNodes},
-	"VolumeLogEntry":    {monitoring[:1], (*Graph).alertLogNodes},
-	"Recipient":         {monitoring, (*Graph).recipientNodes},
-	"ConditionAlert":    {monitoring, (*Graph).conditionNodes},
-	"ConditionLogEntry": {monitoring[:1], (*Graph).conditionLogNodes},
-	"Silence":           {monitoring[:1], (*Graph).silenceNodes},
-	"MailDelivery":      {monitoring, (*Graph).mailNodes},
-	"AlertDelivery":     {monitoring, (*Graph).alertDeliveryNodes},
-	"Webhook":           {monitoring[:1], (*Graph).webhookNodes},
-	"WebhookDelivery":   {monitoring[:1], (*Graph).webhookDeliveryNodes},
-	"Command":           {fleet, (*Graph).commandNodes},
-	"Source":            {statistics[:1], (*Graph).sourceNodes},
-	"SourceReject":      {statistics, (*Graph).sourceRejectNodes},
-	"Upstream":          {statistics[:1], (*Graph).upstreamNodes},
-	"Operator":          {fleet, (*Graph).operatorNodes},
-	"Tariff":            {fleet, (*Graph).tariffNodes},
-	"Question":          {statistics[:1], (*Graph).questionNodes},
-	"Dashboard":         {statistics[:1], (*Graph).dashboardNodes},
-	"Note":              {statistics[:1], (*Graph).noteNodes},
-	"Report":            {statistics[:1], (*Graph).reportNodes},
-	"Operation":         {fleet, (*Graph).operationNodes},
-	"OperationResult":   {fleet, (*Graph).resultNodes},
-	"User":              {people, (*Graph).userNodes},
-	"AuditEntry":        {people, (*Graph).auditNodes},
-	"AccessKey":         {keys, (*Graph).accessKeyNodes},
-	"TrustedDocument":   {keys, (*Graph).documentNodes},
-	"FieldUsage":        {keys, (*Graph).fieldUsageNodes},
-	"Company":           {nothing, (*Graph).companyNodes},
-	"Viewer":            {nothing, (*Graph).viewerNodes},
+// nodesByText is nodes for a port that takes the ids as they are.
+func nodesByText[V any](kind string, port func(*Graph) finding[string, V]) finder {
+	return nodes(kind, func(g *Graph, ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+		found, err := port(g)(ctx, scope, ids)
+		return asNodes(found, itself, itself), err
+	})
+}
+
+// nodesByNumber is nodes for a port that takes numbers.
+func nodesByNumber[V any](kind string, port func(*Graph) finding[int64, V]) finder {
+	return nodes(kind, func(g *Graph, ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
+		found, err := port(g)(ctx, scope, numbers(ids))
+		return asNodes(found, formatID, itself), err
+	})
+}
+
+// partOf are types that no field of Query or Company leads to: they are found as the type
+// whose fields do.
+var partOf = map[string]string{"OperationResult": "Operation"}
+
+// nodePermissions are what a caller needs to find objects of each type by their ids: what the
+// fields of Query need that lead to the type, else those that lead to an interface of it, else
+// those of Company.
+var nodePermissions = sync.OnceValue(func() map[string][]domain.Permission {
+	types := generated.NewExecutableSchema(generated.Config{}).Schema().Types
+	needed := map[string][]domain.Permission{}
+	for kind := range nodeTypes {
+		of := kind
+		if whole := partOf[kind]; whole != "" {
+			of = whole
+		}
+		interfaces := slices.DeleteFunc(slices.Clone(types[of].Interfaces), func(name string) bool { return name == "Node" })
+		for _, from := range []string{"Query", "Company"} {
+			for _, names := range [][]string{{of}, interfaces} {
+				if permissions, leads := guarding(types, from, names); leads && needed[kind] == nil {
+					needed[kind] = permissions
+				}
+			}
+		}
+	}
+	return needed
+})
+
+// guarding returns what the fields of a type need that lead to others, as one object or as a
+// connection; false where none does.
+func guarding(types map[string]*ast.Definition, from string, to []string) (permissions []domain.Permission, leads bool) {
+	permissions = []domain.Permission{}
+	for _, field := range types[from].Fields {
+		target := types[field.Type.Name()]
+		if strings.HasSuffix(target.Name, "Connection") {
+			target = types[target.Fields.ForName("nodes").Type.Name()]
+		}
+		if slices.Contains(to, target.Name) {
+			leads = true
+			permissions = append(permissions, each(guard.Permissions(field.Directives), func(name string) domain.Permission { return domain.Permission(name) })...)
+		}
+	}
+	return permissions, leads
 }
 
 func (q queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
@@ -132,10 +154,11 @@ func (q queryResolver) nodes(ctx context.Context, ids []string) ([]model.Node, e
 // nodesOf finds objects of a kind by the second part of their global ids; what the caller may
 // not see is missing.
 func (g *Graph) nodesOf(ctx context.Context, caller *domain.Caller, kind string, names []string) (map[string]model.Node, error) {
-	if !caller.May(nodeTypes[kind].permissions...) {
+	needed, found := nodePermissions()[kind]
+	if !found || !caller.May(needed...) {
 		return nil, nil
 	}
-	nodes, err := nodeTypes[kind].find(g, ctx, caller.Scope, names)
+	nodes, err := nodeTypes[kind](g, ctx, caller.Scope, names)
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindForbidden {
 		return nil, nil // these belong to the whole company, and the caller to groups
 	}
@@ -185,40 +208,14 @@ func parseGlobalID(id string) (kind, of string, known bool) {
 	return kind, of, known && err == nil && !strings.ContainsRune(of, 0) && utf8.ValidString(of)
 }
 
+var _ = nodes("Subscriber", (*Graph).subscriberNodes)
+
 func (g *Graph) subscriberNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	found, err := g.Ports.Subscribers.FindMany(ctx, scope, ids, g.projection(ctx))
-	return asNodes(found, sameID), err
+	return asNodes(found, itself, itself), err
 }
 
-func (g *Graph) groupNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Groups.FindMany(ctx, scope, numbers(ids))
-	return asNodes(found, formatID), err
-}
-
-func (g *Graph) alertNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.VolumeAlerts.FindMany(ctx, scope, numbers(ids))
-	return asNodes(found, formatID), err
-}
-
-func (g *Graph) alertLogNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.VolumeLog.FindMany(ctx, scope, numbers(ids))
-	return asNodes(found, formatID), err
-}
-
-func (g *Graph) recipientNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Recipients.FindMany(ctx, scope, numbers(ids))
-	return asNodes(found, formatID), err
-}
-
-func (g *Graph) operatorNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Catalogue.FindOperators(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
-
-func (g *Graph) tariffNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Catalogue.FindTariffs(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodes("User", (*Graph).userNodes)
 
 func (g *Graph) userNodes(ctx context.Context, _ domain.Scope, ids []string) (map[string]model.Node, error) {
 	scope, err := wholeCompany("users")(ctx)
@@ -226,8 +223,10 @@ func (g *Graph) userNodes(ctx context.Context, _ domain.Scope, ids []string) (ma
 		return nil, err
 	}
 	found, err := g.Access.FindUsers(ctx, scope, ids)
-	return asNodes(found, sameID), err
+	return asNodes(found, itself, itself), err
 }
+
+var _ = nodes("AccessKey", (*Graph).accessKeyNodes)
 
 func (g *Graph) accessKeyNodes(ctx context.Context, _ domain.Scope, ids []string) (map[string]model.Node, error) {
 	scope, err := wholeCompany("access keys")(ctx)
@@ -235,18 +234,10 @@ func (g *Graph) accessKeyNodes(ctx context.Context, _ domain.Scope, ids []string
 		return nil, err
 	}
 	found, err := g.Access.FindKeys(ctx, scope, ids)
-	return asNodes(found, sameID), err
+	return asNodes(found, itself, itself), err
 }
 
-func (g *Graph) documentNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Documents.FindMany(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
-
-func (g *Graph) fieldUsageNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.FieldUsage.FindMany(ctx, scope, ids)
-	return shownNodes(found, itself), err
-}
+var _ = nodes("AuditEntry", (*Graph).auditNodes)
 
 func (g *Graph) auditNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	sequences := each(numbers(ids), func(n int64) any { return n })
@@ -262,6 +253,8 @@ func (g *Graph) auditNodes(ctx context.Context, scope domain.Scope, ids []string
 	return nodes, err
 }
 
+var _ = nodes("Company", (*Graph).companyNodes)
+
 // companyNodes returns the company of the caller, who sees no other.
 func (g *Graph) companyNodes(ctx context.Context, _ domain.Scope, ids []string) (map[string]model.Node, error) {
 	caller, err := domain.CallerOf(ctx)
@@ -271,6 +264,8 @@ func (g *Graph) companyNodes(ctx context.Context, _ domain.Scope, ids []string) 
 	return map[string]model.Node{caller.Company.ExternalID: caller.Company}, nil
 }
 
+var _ = nodes("Viewer", (*Graph).viewerNodes)
+
 func (g *Graph) viewerNodes(ctx context.Context, _ domain.Scope, ids []string) (map[string]model.Node, error) {
 	caller, err := domain.CallerOf(ctx)
 	if err != nil || !slices.Contains(ids, caller.Email) {
@@ -278,8 +273,6 @@ func (g *Graph) viewerNodes(ctx context.Context, _ domain.Scope, ids []string) (
 	}
 	return map[string]model.Node{caller.Email: caller}, nil
 }
-
-func sameID(id string) string { return id }
 
 // numbers reads ids that are numbers and leaves out what is none.
 func numbers(ids []string) []int64 {
@@ -292,6 +285,8 @@ func numbers(ids []string) []int64 {
 	return read
 }
 
+var _ = nodes("Tag", (*Graph).tagNodes)
+
 func (g *Graph) tagNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	names := each(ids, func(id string) domain.TagName { return domain.TagName(id) })
 	counts, err := g.Ports.Tags.CountsOf(ctx, scope, names)
@@ -302,10 +297,14 @@ func (g *Graph) tagNodes(ctx context.Context, scope domain.Scope, ids []string) 
 	return nodes, err
 }
 
-func asNodes[K comparable, T any](found map[K]*T, id func(K) string) map[string]model.Node {
+// itself is an id or an object as it is.
+func itself[T any](of T) T { return of }
+
+// asNodes are objects by the second part of their global ids, as the graph shows them.
+func asNodes[K comparable, T, S any](found map[K]T, id func(K) string, show func(T) S) map[string]model.Node {
 	nodes := make(map[string]model.Node, len(found))
-	for key, node := range found {
-		nodes[id(key)] = node
+	for key, of := range found {
+		nodes[id(key)] = show(of)
 	}
 	return nodes
 }

@@ -89,6 +89,15 @@ func TestNodesTakesAHundredIDs(t *testing.T) {
 	}
 }
 
+func TestEveryNodeIsFoundByItsID(t *testing.T) {
+	t.Parallel()
+	for _, kind := range nodeTypes() {
+		if resolvers.NodePermissions(kind) == nil {
+			t.Errorf("%s: declare by nodesByText, nodesByNumber or nodes how it is found, and have a field of Query or Company lead to it", kind)
+		}
+	}
+}
+
 // TestEveryObjectThatHasAnIDIsANode keeps the keys of clients' caches complete.
 func TestEveryObjectThatHasAnIDIsANode(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,4 @@ func (n noteResolver) IsEditable(ctx context.Context, of *note.Note) (bool, erro
 	return of.IsEditable(scope), err
 }
 
-func (g *Graph) noteNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Notes.FindMany(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("Note", func(g *Graph) finding[string, *note.Note] { return g.Ports.Notes.FindMany })

@@ -252,12 +252,6 @@ func (r operationResultResolver) Subscriber(ctx context.Context, of *bulk.Result
 	return subscriberOfResult.of(ctx, of)
 }
 
-func (g *Graph) operationNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Operations.FindMany(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("Operation", func(g *Graph) finding[string, *bulk.Operation] { return g.Ports.Operations.FindMany })
 
-func (g *Graph) resultNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Operations.FindResults(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("OperationResult", func(g *Graph) finding[string, *bulk.Result] { return g.Ports.Operations.FindResults })

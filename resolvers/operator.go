@@ -39,3 +39,7 @@ func (o operatorResolver) ID(_ context.Context, of *domain.Operator) (string, er
 func (t tariffResolver) ID(_ context.Context, of *domain.Tariff) (string, error) {
 	return globalID("Tariff", of.Name), nil
 }
+
+var _ = nodesByText("Operator", func(g *Graph) finding[string, *domain.Operator] { return g.Catalogue.FindOperators })
+
+var _ = nodesByText("Tariff", func(g *Graph) finding[string, *domain.Tariff] { return g.Catalogue.FindTariffs })

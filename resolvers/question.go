@@ -106,10 +106,7 @@ func (q questionResolver) IsEditable(ctx context.Context, of *domain.Question) (
 	return of.IsEditable(scope), err
 }
 
-func (g *Graph) questionNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Questions.FindMany(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("Question", func(g *Graph) finding[string, *domain.Question] { return g.Ports.Questions.FindMany })
 
 func (q queryResolver) Report(ctx context.Context, by input.ReportKey) (*report.Report, error) {
 	return lookUp[report.Report](ctx, q, "Report", by.ID, by.ReportID)
@@ -206,7 +203,4 @@ func (r reportResolver) IsEditable(ctx context.Context, of *report.Report) (bool
 	return of.IsEditable(scope), err
 }
 
-func (g *Graph) reportNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Reports.FindMany(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("Report", func(g *Graph) finding[string, *report.Report] { return g.Ports.Reports.FindMany })

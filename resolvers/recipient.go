@@ -124,3 +124,5 @@ func (r recipientResolver) Mails(ctx context.Context, of *domain.Recipient, limi
 	}
 	return items(mailsOfRecipient.with(ctx, of, page))
 }
+
+var _ = nodesByNumber("Recipient", func(g *Graph) finding[int64, *domain.Recipient] { return g.Ports.Recipients.FindMany })

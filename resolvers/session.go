@@ -36,9 +36,11 @@ func (c companyResolver) Sessions(ctx context.Context, of *domain.Company, first
 	return companyPage(ctx, of, sessionsOfCompany, domain.SessionFields, first, after, last, before, filter, orderBy)
 }
 
+var _ = nodes("Session", (*Graph).sessionNodes)
+
 func (g *Graph) sessionNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
 	found, err := g.Ports.Sessions.FindMany(ctx, scope, ids)
-	return shownNodes(found, model.NewSession), err
+	return asNodes(found, itself, model.NewSession), err
 }
 
 // sessionsOfEach are pages of sessions by subscriber, as the graph shows them.

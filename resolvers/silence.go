@@ -160,7 +160,4 @@ func (s silenceResolver) Occurrences(_ context.Context, of *silence.Silence, fro
 	return each(of.Occurrences(start, end), func(p domain.Period) *domain.Period { return &p }), nil
 }
 
-func (g *Graph) silenceNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Silences.FindMany(ctx, scope, numbers(ids))
-	return asNodes(found, formatID), err
-}
+var _ = nodesByNumber("Silence", func(g *Graph) finding[int64, *silence.Silence] { return g.Ports.Silences.FindMany })

@@ -173,12 +173,6 @@ func (s sourceRejectResolver) ID(_ context.Context, of *sources.Reject) (string,
 	return globalID("SourceReject", of.ID()), nil
 }
 
-func (g *Graph) sourceNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Sources.FindMany(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("Source", func(g *Graph) finding[string, *sources.Source] { return g.Ports.Sources.FindMany })
 
-func (g *Graph) sourceRejectNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Sources.FindRejects(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("SourceReject", func(g *Graph) finding[string, *sources.Reject] { return g.Ports.Sources.FindRejects })

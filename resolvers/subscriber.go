@@ -114,7 +114,7 @@ func (s subscriberResolver) NumberOfTags(ctx context.Context, of *domain.Subscri
 	return number(tagNumberOfSubscriber.of(ctx, of))
 }
 
-func (p parentResolver) Subscriber(ctx context.Context, of *model.ParentLink) (*domain.Subscriber, error) {
+func (p parentLinkResolver) Subscriber(ctx context.Context, of *model.ParentLink) (*domain.Subscriber, error) {
 	return subscriberOfParent.of(ctx, of)
 }
 

@@ -3,7 +3,6 @@ package resolvers
 import (
 	"context"
 
-	"simgraph/domain"
 	"simgraph/domain/upstream"
 	"simgraph/graph/generated/input"
 	"simgraph/graph/model"
@@ -113,7 +112,4 @@ func (u upstreamResolver) ID(_ context.Context, of *upstream.Upstream) (string, 
 	return globalID("Upstream", formatID(of.UpstreamID)), nil
 }
 
-func (g *Graph) upstreamNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Upstreams.FindMany(ctx, scope, numbers(ids))
-	return asNodes(found, formatID), err
-}
+var _ = nodesByNumber("Upstream", func(g *Graph) finding[int64, *upstream.Upstream] { return g.Ports.Upstreams.FindMany })

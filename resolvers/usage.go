@@ -192,10 +192,7 @@ func (s usageSourceResolver) ID(_ context.Context, of *domain.UsageSource) (stri
 	return globalID("UsageSource", of.Source), nil
 }
 
-func (g *Graph) usageSourceNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Usage.FindSources(ctx, scope, ids)
-	return shownNodes(found, itself), err
-}
+var _ = nodesByText("UsageSource", func(g *Graph) finding[string, *domain.UsageSource] { return g.Ports.Usage.FindSources })
 
 func (m mutationResolver) RecordUsage(ctx context.Context, in input.RecordUsageInput) (*model.RecordUsagePayload, error) {
 	scope, err := scopeOf(ctx)

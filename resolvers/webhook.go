@@ -217,12 +217,6 @@ func (d webhookDeliveryResolver) Webhook(ctx context.Context, of *webhook.Delive
 	return webhookOfDelivery.of(ctx, of)
 }
 
-func (g *Graph) webhookNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Webhooks.FindMany(ctx, scope, numbers(ids))
-	return asNodes(found, formatID), err
-}
+var _ = nodesByNumber("Webhook", func(g *Graph) finding[int64, *webhook.Endpoint] { return g.Ports.Webhooks.FindMany })
 
-func (g *Graph) webhookDeliveryNodes(ctx context.Context, scope domain.Scope, ids []string) (map[string]model.Node, error) {
-	found, err := g.Ports.Webhooks.FindDeliveries(ctx, scope, ids)
-	return asNodes(found, sameID), err
-}
+var _ = nodesByText("WebhookDelivery", func(g *Graph) finding[string, *webhook.Delivery] { return g.Ports.Webhooks.FindDeliveries })

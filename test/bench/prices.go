@@ -184,10 +184,7 @@ func (a *answers) samples() map[string]string {
 		"previewAlert.input":          `{` + watched + `lowerThreshold: "1000000", upperThreshold: "2000000"}`,
 		"previewConditionAlert.input": `{` + watched + `condition: {silentHours: 24}}`,
 		"SourceProfileChoice":         `{name: "csv"}`, "SubscriberKey": `{physicalId: ` + id + `}`, "GroupKey": `{groupId: 7}`, "TagKey": `{name: "tag 1"}`,
-		"OperatorKey": `{code: "23401"}`, "TariffKey": `{name: "Tariff 1"}`, "UserKey": `{email: "reader@bench.example"}`, "AuditEntryKey": `{sequence: 1}`,
-		"AccessKeyKey": `{accessKeyId: "none"}`, "CommandKey": `{commandId: "00000000-0000-0000-0000-000000000000"}`, "OperationKey": `{operationId: "00000000-0000-0000-0000-000000000000"}`, "RecipientKey": `{recipientId: 1}`,
-		"TrustedDocumentKey": `{documentId: "none"}`, "NoteKey": `{noteId: "00000000-0000-0000-0000-000000000000"}`, "DashboardKey": `{dashboardId: "00000000-0000-0000-0000-000000000000"}`,
-		"QuestionKey": `{questionId: "00000000-0000-0000-0000-000000000000"}`, "SilenceKey": `{silenceId: 1}`, "SourceKey": `{name: "none"}`, "UpstreamKey": `{upstreamId: 1}`, "WebhookKey": `{webhookId: 1}`,
+		"OperatorKey": `{code: "23401"}`, "TariffKey": `{name: "Tariff 1"}`, "UserKey": `{email: "reader@bench.example"}`,
 	}
 }
 
@@ -230,7 +227,23 @@ func (k selector) sample(field string, argument *ast.ArgumentDefinition) (value 
 			return value, true
 		}
 	}
+	if of := argument.Type.Name(); strings.HasSuffix(of, "Key") {
+		return k.absent(of), true
+	}
 	return "", false
+}
+
+// absent is a key of an object that may not be there.
+func (k selector) absent(key string) string {
+	for _, field := range k.types[key].Fields {
+		switch field.Type.Name() {
+		case "String":
+			return "{" + field.Name + `: "00000000-0000-0000-0000-000000000000"}`
+		case "Int", "BigInt":
+			return "{" + field.Name + ": 1}"
+		}
+	}
+	return "{}"
 }
 
 func (k selector) selected(of *ast.Definition, depth int) (string, error) {

@@ -79,7 +79,7 @@ func bang(argument *ast.ArgumentDefinition) string {
 
 // needed returns the value of a leaf or input that must be given.
 func (w *world) needed(owner, name string, of *ast.Type, hasDefault bool, v values) (any, bool) {
-	if (!of.NonNull || hasDefault) && !given[owner+"."+name] && name != "first" && name != "limit" {
+	if (!of.NonNull || hasDefault) && !isGiven(owner, name) && name != "first" && name != "limit" {
 		return nil, false
 	}
 	def := w.schema.Types[of.Name()]

@@ -151,14 +151,15 @@ var leaves = map[string]kind{
 	"event": harmless, "cause": harmless, "apn": harmless, "ratType": harmless, "imei": harmless, "visitedNetwork": harmless, "nas": harmless,
 }
 
-// given are optional leaves without which a field makes no sense.
+// given are optional leaves without which a field makes no sense, beside the natural keys of
+// the inputs that name one object.
 var given = map[string]bool{"explainAlert.groupId": true, "explainConditionAlert.groupId": true, "CreateAlertInput.target": true, "CreateConditionAlertInput.target": true, "ConditionInput.sessionsPerHour": true, "EditAlertInput.upperThreshold": true, "EditConditionAlertInput.condition": true, "/alerts.target": true,
 	"StartSubscriberChangeInput.physicalIds": true, "StartSubscriberChangeInput.change": true, "SubscriberChange.removeTags": true,
 	"MoveSubscriberInput.groupId": true, "EditSubscriberInput.imsi": true, "EditGroupInput.isTariffHidden": true, "EditTariffInput.lineRental": true, "EditUserInput.permissions": true,
 	"SetCommandProviderInput.url": true, "EditWebhookInput.name": true, "EditAccessKeyInput.name": true, "UserScopeInput.all": true, "AccessKeyScopeInput.permissions": true, "SendTestAlertInput.recipientId": true, "WebhookScopeInput.alertIds": true, "RecipientScopeInput.groupIds": true, "SilenceScopeInput.physicalIds": true, "EditRecipientInput.scope": true, "EditSilenceInput.reason": true,
-	"SubscriberKey.physicalId": true, "AlertKey.alertId": true, "GroupKey.groupId": true, "TagKey.name": true, "OperationKey.operationId": true, "RecipientKey.recipientId": true, "SilenceKey.silenceId": true, "QuestionKey.questionId": true, "DashboardKey.dashboardId": true, "ReportKey.reportId": true, "NoteKey.noteId": true, "CreateNoteInput.groupId": true, "EditNoteInput.text": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditReportInput.hour": true, "CreateReportInput.questionId": true, "previewReport.questionId": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
-	"WebhookKey.webhookId": true, "CommandKey.commandId": true, "SourceKey.name": true, "UpstreamKey.upstreamId": true, "EditUpstreamInput.name": true, "OperatorKey.code": true, "TariffKey.name": true, "UserKey.email": true, "AccessKeyKey.accessKeyId": true, "TrustedDocumentKey.documentId": true,
-	"AuditEntryKey.sequence": true, "SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
+	"CreateNoteInput.groupId": true, "EditNoteInput.text": true, "EditDashboardInput.name": true, "DashboardCommonInput.groupId": true, "CreateDashboardInput.common": true, "CreateDashboardInput.tiles": true, "DashboardTileInput.questionId": true, "EditReportInput.hour": true, "CreateReportInput.questionId": true, "previewReport.questionId": true, "EditQuestionInput.name": true, "QuestionDefinitionInput.groupId": true,
+	"EditUpstreamInput.name":   true,
+	"SourceProfileChoice.name": true, "EditSourceInput.profileName": true, "UsageRecordInput.physicalId": true, "/alerts/{id}.upperThreshold": true}
 
 // samples are values of what identifies nothing, by name, else by type.
 var samples = map[string]any{
@@ -174,6 +175,10 @@ var samples = map[string]any{
 		map[string]any{"field": "VOLUME", "expression": "r.bytes"},
 	},
 	"SilenceWindowInput.from": "22:00", "SilenceWindowInput.until": "06:00",
+}
+
+func isGiven(owner, name string) bool {
+	return given[owner+"."+name] || strings.HasSuffix(owner, "Key") && name != "id"
 }
 
 func ruleOf(owner, name string) (kind, bool) {

@@ -180,3 +180,39 @@ func keepMaps(cfg *config.Config) error {
 	}
 	return err
 }
+
+// bindNouns binds each noun whose package has its name, as Note to domain/note.Note, and has
+// resolvers answer what no object knows by itself: its id over all types, and whether the
+// caller may edit it.
+func bindNouns(cfg *config.Config) error {
+	types, err := typesIn("")
+	if err != nil {
+		return err
+	}
+	for name, definition := range types {
+		if definition.Kind != ast.Object || !slices.Contains(definition.Interfaces, "Node") {
+			continue
+		}
+		entry := cfg.Models[name]
+		if folder := strings.ToLower(name); entry.Model == nil && declares("domain/"+folder, name) {
+			entry.Model = config.StringList{"simgraph/domain/" + folder + "." + name}
+		}
+		fields := map[string]config.TypeMapField{"id": {Resolver: true}}
+		if definition.Fields.ForName("isEditable") != nil {
+			fields["isEditable"] = config.TypeMapField{Resolver: true}
+		}
+		maps.Copy(fields, entry.Fields)
+		entry.Fields = fields
+		cfg.Models[name] = entry
+	}
+	return nil
+}
+
+// declares reports whether a folder has Go files that declare a struct of that name.
+func declares(folder, name string) bool {
+	paths, _ := filepath.Glob(folder + "/*.go") // the pattern is well-formed
+	return slices.ContainsFunc(paths, func(path string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && bytes.Contains(text, []byte("\ntype "+name+" struct {"))
+	})
+}

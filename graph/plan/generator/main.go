@@ -31,5 +31,8 @@ func generate() error {
 	if err := keepMaps(cfg); err != nil {
 		return err
 	}
+	if err := bindNouns(cfg); err != nil {
+		return err
+	}
 	return api.Generate(cfg, api.AddPlugin(plugin{}))
 }
