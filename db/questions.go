@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db/audit"
 	"simgraph/db/imported"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -20,8 +19,7 @@ import (
 
 // Questions keeps questions about usage in PostgreSQL.
 type Questions struct {
-	pool *sqlx.DB
-	now  func() time.Time
+	kept.Store[questionRow, domain.Question, *questionRow]
 	// most is how many questions a user keeps: domain.MaxQuestions, but in tests.
 	most int
 }
@@ -30,10 +28,23 @@ var _ domain.Questions = (*Questions)(nil)
 
 // NewQuestions returns the store on the pool; now is the clock.
 func NewQuestions(pool *sqlx.DB, now func() time.Time) *Questions {
-	return &Questions{pool, now, domain.MaxQuestions}
+	return &Questions{kept.Store[questionRow, domain.Question, *questionRow]{Pool: pool, Now: now, Kind: questionKind}, domain.MaxQuestions}
 }
 
-func noQuestion(id string) error { return domain.NotFound("questionId", "question", id) }
+// questionKind is how questions are kept.
+var questionKind = kept.Kind[questionRow, domain.Question]{
+	Type: "Question", Name: "question", Table: questionsTable, Shown: visibleTo,
+	FindSQL: findQuestions, LockSQL: lockQuestion, RemoveSQL: removeQuestion,
+	Read: func(r *questionRow) (*domain.Question, error) { return r.question(), nil },
+	Made: func(q *domain.Question) kept.Made {
+		return kept.Made{ID: &q.QuestionID, OwnerID: &q.OwnerID, Owner: &q.Owner, CreatedAt: &q.CreatedAt, ChangedAt: &q.ChangedAt}
+	},
+	Version: (*domain.Question).Version, Audited: auditedQuestion,
+	MayChange: func(scope domain.Scope, q domain.Question) error {
+		_, err := domain.QuestionEdit{}.Apply(scope, q)
+		return err
+	},
+}
 
 const (
 	questionColumns = `q.question_id, q.name, q.description, q.folder, q.owner_id, q.owner, q.is_shared, q.created_at, q.changed_at,
@@ -45,8 +56,9 @@ const (
 	fromQuestions = `
 FROM questions q
 WHERE ` + visibleQuestions
-	findQuestions = `SELECT ` + questionColumns + fromQuestions + ` AND q.question_id = ANY($4::uuid[])`
-	lockQuestion  = `SELECT ` + questionColumns + fromQuestions + ` AND q.question_id = $4::uuid FOR UPDATE OF q`
+	findQuestions  = `SELECT ` + questionColumns + fromQuestions + ` AND q.question_id = ANY($4::uuid[])`
+	lockQuestion   = `SELECT ` + questionColumns + fromQuestions + ` AND q.question_id = $4::uuid FOR UPDATE OF q`
+	removeQuestion = `DELETE FROM questions WHERE company_id = $1 AND question_id = $2::uuid`
 )
 
 // visibleTo are the parameters of visibleQuestions after the company.
@@ -61,6 +73,7 @@ type questionRow struct {
 	IsShared             bool
 	CreatedAt, ChangedAt time.Time
 	domain.QuestionDefinition
+	keyset.Keyed
 }
 
 func (r questionRow) question() *domain.Question {
@@ -78,32 +91,6 @@ var questionsTable = keyset.Table{
 		"questionId": {SQL: "q.question_id", UUID: true}, "name": {SQL: "q.name"}, "folder": {SQL: "q.folder", Nullable: true}, "owner": {SQL: "q.owner"},
 		"isShared": {SQL: "q.is_shared"}, "createdAt": {SQL: "q.created_at"}, "changedAt": {SQL: "q.changed_at"},
 	},
-}
-
-type listedQuestion struct {
-	questionRow
-	keyset.Keyed
-}
-
-// List implements domain.Questions.
-func (q *Questions) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Question], error) {
-	return keyset.Page(ctx, q.pool, questionsTable, scope, listing, func(r *listedQuestion) *domain.Question { return r.question() }, visibleTo(scope)...)
-}
-
-// Count implements domain.Questions.
-func (q *Questions) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return questionsTable.Count(ctx, q.pool, scope, listing, visibleTo(scope)...)
-}
-
-// FindMany implements domain.Questions.
-func (q *Questions) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*domain.Question, error) {
-	known := pg.UUIDs(ids)
-	found := make(map[string]*domain.Question, len(known))
-	err := pg.EachRow(ctx, q.pool, findQuestions, append(append([]any{scope.Company}, visibleTo(scope)...), known), func(r questionRow) error {
-		found[r.QuestionID] = r.question()
-		return nil
-	})
-	return found, err
 }
 
 const (
@@ -136,89 +123,31 @@ var auditedQuestion = []domain.AuditField[domain.Question]{
 	{Name: "definition", Text: func(q *domain.Question) string { return q.Definition.String() }},
 }
 
-func questionEntry(action string, id string, before, after *domain.Question) *domain.AuditEntry {
-	return &domain.AuditEntry{Action: action, SubjectType: "Question", SubjectID: id, Changes: domain.Differences(before, after, auditedQuestion)}
-}
-
 // Create implements domain.Questions.
-func (q *Questions) Create(ctx context.Context, scope domain.Scope, question domain.Question) (created *domain.Question, err error) {
+func (q *Questions) Create(ctx context.Context, scope domain.Scope, question domain.Question) (*domain.Question, error) {
 	if err := question.Check(); err != nil {
 		return nil, err
 	}
-	if scope.Actor != nil {
-		question.OwnerID, question.Owner = scope.Actor.UserID, scope.Actor.Name
-	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, err
-	}
-	question.QuestionID, question.CreatedAt = id.String(), pg.Moment(q.now())
-	question.ChangedAt = question.CreatedAt
-	err = audit.ChangeLocked(ctx, q.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	return q.Store.Create(ctx, scope, &question, func(tx *sqlx.Tx) error {
 		n, err := pg.Count(ctx, tx, countOwnQuestions, scope.Company, question.OwnerID)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if n >= q.most {
-			return nil, domain.Invalid("name", "a user keeps at most %d questions: delete some", q.most)
+			return domain.Invalid("name", "a user keeps at most %d questions: delete some", q.most)
 		}
-		if _, err := pg.Affected(ctx, tx, insertQuestion, questionArgs(scope, &question, question.OwnerID, question.Owner, question.CreatedAt)...); err != nil {
-			return nil, err
-		}
-		return questionEntry(domain.AuditQuestionCreate, question.QuestionID, nil, &question), nil
-	})
-	return &question, err
-}
-
-// change runs do on a question that the scope shows, which is locked until the end.
-func (q *Questions) change(ctx context.Context, scope domain.Scope, id string, do func(*sqlx.Tx, *domain.Question) (*domain.AuditEntry, error)) error {
-	if !pg.IsUUID(id) {
-		return noQuestion(id)
-	}
-	return audit.Change(ctx, q.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		row, err := pg.GetOne[questionRow](ctx, tx, noQuestion(id), lockQuestion, append(append([]any{scope.Company}, visibleTo(scope)...), id)...)
-		if err != nil {
-			return nil, err
-		}
-		return do(tx, row.question())
+		_, err = pg.Affected(ctx, tx, insertQuestion, questionArgs(scope, &question, question.OwnerID, question.Owner, question.CreatedAt)...)
+		return err
 	})
 }
 
 // Edit implements domain.Questions.
-func (q *Questions) Edit(ctx context.Context, scope domain.Scope, id string, edit domain.QuestionEdit) (edited *domain.Question, err error) {
-	err = q.change(ctx, scope, id, func(tx *sqlx.Tx, before *domain.Question) (*domain.AuditEntry, error) {
-		if err := scope.CheckVersion(before.Version()); err != nil {
-			return nil, err
-		}
-		after, err := edit.Apply(scope, *before)
-		if err != nil {
-			return nil, err
-		}
-		entry := questionEntry(domain.AuditQuestionEdit, after.QuestionID, before, &after)
-		if edited = before; len(entry.Changes) == 0 {
-			return nil, nil
-		}
-		after.ChangedAt = pg.Moment(q.now())
-		edited = &after
-		_, err = pg.Affected(ctx, tx, writeQuestion, questionArgs(scope, &after, after.ChangedAt)...)
-		return entry, err
-	})
-	return edited, err
-}
-
-const removeQuestion = `DELETE FROM questions WHERE company_id = $1 AND question_id = $2::uuid`
-
-// Remove implements domain.Questions.
-func (q *Questions) Remove(ctx context.Context, scope domain.Scope, id string) (removed *domain.Question, err error) {
-	err = q.change(ctx, scope, id, func(tx *sqlx.Tx, question *domain.Question) (*domain.AuditEntry, error) {
-		if _, err := (domain.QuestionEdit{}).Apply(scope, *question); err != nil {
-			return nil, err
-		}
-		removed = question
-		_, err := pg.Affected(ctx, tx, removeQuestion, scope.Company, question.QuestionID)
-		return questionEntry(domain.AuditQuestionDelete, question.QuestionID, question, nil), err
-	})
-	return removed, err
+func (q *Questions) Edit(ctx context.Context, scope domain.Scope, id string, edit domain.QuestionEdit) (*domain.Question, error) {
+	return q.Store.Edit(ctx, scope, id, func(before domain.Question) (domain.Question, error) { return edit.Apply(scope, before) },
+		func(tx *sqlx.Tx, _, after *domain.Question) error {
+			_, err := pg.Affected(ctx, tx, writeQuestion, questionArgs(scope, after, after.ChangedAt)...)
+			return err
+		})
 }
 
 // importQuestions stores questions as shared ones. The owner is the user of the company who

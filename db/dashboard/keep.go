@@ -27,7 +27,7 @@ FOR UPDATE`
 // Keep stores dashboards of a bundle as shared ones. The owner is the user of the company who
 // has the address.
 func (s *Store) Keep(ctx context.Context, scope domain.Scope, all []*dashboard.Dashboard) ([]domain.Imported, error) {
-	return imported.Keep(ctx, s.pool, scope, "dashboards", len(all), func(tx *sqlx.Tx, i int) (domain.Imported, error) {
+	return imported.Keep(ctx, s.Pool, scope, "dashboards", len(all), func(tx *sqlx.Tx, i int) (domain.Imported, error) {
 		return s.keep(ctx, tx, scope, *all[i])
 	})
 }
@@ -37,7 +37,7 @@ func (s *Store) keep(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, d das
 	if err != nil {
 		return domain.Imported{}, err
 	}
-	d.OwnerID, d.ChangedAt, d.IsShared = owner, pg.Moment(s.Now()), true
+	d.OwnerID, d.ChangedAt, d.IsShared = owner, s.Moment(), true
 	rows, err := pg.SelectAll[Row](ctx, tx, importedDashboard, scope.Company, d.DashboardID)
 	if err != nil {
 		return domain.Imported{}, err

@@ -2,17 +2,17 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db/audit"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -30,21 +30,33 @@ type Options struct {
 
 // Store keeps dashboards in PostgreSQL.
 type Store struct {
-	pool *sqlx.DB
-	Options
+	kept.Store[Row, dashboard.Dashboard, *Row]
+	most int
 }
 
 var _ dashboard.Dashboards = (*Store)(nil)
 
 // New returns the store on the pool.
 func New(pool *sqlx.DB, options Options) *Store {
-	if options.Most == 0 {
-		options.Most = dashboard.MaxDashboards
-	}
-	return &Store{pool, options}
+	s := &Store{kept.Store[Row, dashboard.Dashboard, *Row]{Pool: pool, Now: options.Now, Kind: kind}, cmp.Or(options.Most, dashboard.MaxDashboards)}
+	s.Hide = s.hide
+	return s
 }
 
-func noDashboard(id string) error { return domain.NotFound("dashboardId", "dashboard", id) }
+// kind is how dashboards are kept.
+var kind = kept.Kind[Row, dashboard.Dashboard]{
+	Type: "Dashboard", Name: "dashboard", Table: table, Shown: visibleTo,
+	FindSQL: findDashboards, LockSQL: lockDashboard, RemoveSQL: removeDashboard,
+	Read: (*Row).Dashboard,
+	Made: func(d *dashboard.Dashboard) kept.Made {
+		return kept.Made{ID: &d.DashboardID, OwnerID: &d.OwnerID, Owner: &d.Owner, CreatedAt: &d.CreatedAt, ChangedAt: &d.ChangedAt}
+	},
+	Version: (*dashboard.Dashboard).VersionText, Audited: audited,
+	MayChange: func(scope domain.Scope, d dashboard.Dashboard) error {
+		_, err := dashboard.Edit{}.Apply(scope, d)
+		return err
+	},
+}
 
 const (
 	dashboardColumns = `d.dashboard_id, d.name, d.description, d.folder, d.owner_id, d.owner, d.is_shared, d.version, d.created_at, d.changed_at,
@@ -56,8 +68,9 @@ const (
 	fromDashboards = `
 FROM dashboards d
 WHERE ` + visibleDashboards
-	findDashboards = `SELECT ` + dashboardColumns + fromDashboards + ` AND d.dashboard_id = ANY($4::uuid[])`
-	lockDashboard  = `SELECT ` + dashboardColumns + fromDashboards + ` AND d.dashboard_id = $4::uuid FOR UPDATE OF d`
+	findDashboards  = `SELECT ` + dashboardColumns + fromDashboards + ` AND d.dashboard_id = ANY($4::uuid[])`
+	lockDashboard   = `SELECT ` + dashboardColumns + fromDashboards + ` AND d.dashboard_id = $4::uuid FOR UPDATE OF d`
+	removeDashboard = `DELETE FROM dashboards WHERE company_id = $1 AND dashboard_id = $2::uuid`
 )
 
 // visibleTo are the parameters of visibleDashboards after the company.
@@ -75,6 +88,7 @@ type Row struct {
 	RefreshMinutes       int
 	Placed               []byte
 	dashboard.Common
+	keyset.Keyed
 }
 
 // Dashboard reads the row.
@@ -96,52 +110,6 @@ var table = keyset.Table{
 	},
 }
 
-type listed struct {
-	Row
-	keyset.Keyed
-}
-
-// List implements dashboard.Dashboards.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*dashboard.Dashboard], error) {
-	var unread error
-	slice, err := keyset.Page(ctx, s.pool, table, scope, listing, func(r *listed) *dashboard.Dashboard {
-		d, err := r.Dashboard()
-		if err != nil {
-			unread = err
-		}
-		return d
-	}, visibleTo(scope)...)
-	if err == nil {
-		err = unread
-	}
-	if err == nil {
-		err = s.hide(ctx, scope, slice.Items...)
-	}
-	return slice, err
-}
-
-// Count implements dashboard.Dashboards.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return table.Count(ctx, s.pool, scope, listing, visibleTo(scope)...)
-}
-
-// FindMany implements dashboard.Dashboards.
-func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*dashboard.Dashboard, error) {
-	known := pg.UUIDs(ids)
-	found := make(map[string]*dashboard.Dashboard, len(known))
-	var all []*dashboard.Dashboard
-	err := pg.EachRow(ctx, s.pool, findDashboards, append(append([]any{scope.Company}, visibleTo(scope)...), known), func(r Row) error {
-		d, err := r.Dashboard()
-		found[r.DashboardID] = d
-		all = append(all, d)
-		return err
-	})
-	if err == nil {
-		err = s.hide(ctx, scope, all...)
-	}
-	return found, err
-}
-
 const visibleSubscribers = `SELECT physical_id FROM subscribers WHERE company_id = $1 AND group_id = ANY($2::bigint[]) AND physical_id = ANY($3)`
 
 // hide takes away what tiles ask about groups and subscribers that the scope does not show.
@@ -159,7 +127,7 @@ func (s *Store) hide(ctx context.Context, scope domain.Scope, all ...*dashboard.
 	}
 	shown := map[string]bool{}
 	if len(asked) > 0 {
-		found, err := pg.SelectValues[string](ctx, s.pool, visibleSubscribers, scope.Company, pg.GroupsOf(scope), asked)
+		found, err := pg.SelectValues[string](ctx, s.Pool, visibleSubscribers, scope.Company, pg.GroupsOf(scope), asked)
 		if err != nil {
 			return err
 		}
@@ -215,93 +183,28 @@ var audited = []domain.AuditField[dashboard.Dashboard]{
 	{Name: "tiles", Text: func(d *dashboard.Dashboard) string { return d.TilesText() }},
 }
 
-func entryOf(action, id string, before, after *dashboard.Dashboard) *domain.AuditEntry {
-	return &domain.AuditEntry{Action: action, SubjectType: "Dashboard", SubjectID: id, Changes: domain.Differences(before, after, audited)}
-}
-
 // Create implements dashboard.Dashboards.
-func (s *Store) Create(ctx context.Context, scope domain.Scope, d dashboard.Dashboard) (created *dashboard.Dashboard, err error) {
+func (s *Store) Create(ctx context.Context, scope domain.Scope, d dashboard.Dashboard) (*dashboard.Dashboard, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
-	if scope.Actor != nil {
-		d.OwnerID, d.Owner = scope.Actor.UserID, scope.Actor.Name
-	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, err
-	}
-	d.DashboardID, d.CreatedAt = id.String(), pg.Moment(s.Now())
-	d.ChangedAt = d.CreatedAt
-	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	return s.Store.Create(ctx, scope, &d, func(tx *sqlx.Tx) error {
 		n, err := pg.Count(ctx, tx, countOwnDashboards, scope.Company, d.OwnerID)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if n >= s.Most {
-			return nil, domain.Invalid("name", "a user keeps at most %d dashboards: delete some", s.Most)
+		if n >= s.most {
+			return domain.Invalid("name", "a user keeps at most %d dashboards: delete some", s.most)
 		}
-		return entryOf(domain.AuditDashboardCreate, d.DashboardID, nil, &d), write(ctx, tx, insertDashboard, scope, &d)
-	})
-	return &d, err
-}
-
-// change runs do on a dashboard that the scope shows, which is locked until the end.
-func (s *Store) change(ctx context.Context, scope domain.Scope, id string, do func(*sqlx.Tx, *dashboard.Dashboard) (*domain.AuditEntry, error)) error {
-	if !pg.IsUUID(id) {
-		return noDashboard(id)
-	}
-	return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		row, err := pg.GetOne[Row](ctx, tx, noDashboard(id), lockDashboard, append(append([]any{scope.Company}, visibleTo(scope)...), id)...)
-		if err != nil {
-			return nil, err
-		}
-		d, err := row.Dashboard()
-		if err != nil {
-			return nil, err
-		}
-		return do(tx, d)
+		return write(ctx, tx, insertDashboard, scope, &d)
 	})
 }
 
 // Edit implements dashboard.Dashboards.
-func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit dashboard.Edit) (edited *dashboard.Dashboard, err error) {
-	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, before *dashboard.Dashboard) (*domain.AuditEntry, error) {
-		if err := scope.CheckVersion(before.VersionText()); err != nil {
-			return nil, err
-		}
-		after, err := edit.Apply(scope, *before)
-		if err != nil {
-			return nil, err
-		}
-		entry := entryOf(domain.AuditDashboardEdit, after.DashboardID, before, &after)
-		if edited = before; len(entry.Changes) == 0 {
-			return nil, nil
-		}
-		after.Version, after.ChangedAt = before.Version+1, pg.Moment(s.Now())
-		edited = &after
-		return entry, write(ctx, tx, writeDashboard, scope, &after)
-	})
-	if err == nil {
-		err = s.hide(ctx, scope, edited)
-	}
-	return edited, err
-}
-
-const removeDashboard = `DELETE FROM dashboards WHERE company_id = $1 AND dashboard_id = $2::uuid`
-
-// Remove implements dashboard.Dashboards.
-func (s *Store) Remove(ctx context.Context, scope domain.Scope, id string) (removed *dashboard.Dashboard, err error) {
-	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, d *dashboard.Dashboard) (*domain.AuditEntry, error) {
-		if _, err := (dashboard.Edit{}).Apply(scope, *d); err != nil {
-			return nil, err
-		}
-		removed = d
-		_, err := pg.Affected(ctx, tx, removeDashboard, scope.Company, d.DashboardID)
-		return entryOf(domain.AuditDashboardDelete, d.DashboardID, d, nil), err
-	})
-	if err == nil {
-		err = s.hide(ctx, scope, removed)
-	}
-	return removed, err
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit dashboard.Edit) (*dashboard.Dashboard, error) {
+	return s.Store.Edit(ctx, scope, id, func(d dashboard.Dashboard) (dashboard.Dashboard, error) { return edit.Apply(scope, d) },
+		func(tx *sqlx.Tx, before, after *dashboard.Dashboard) error {
+			after.Version = before.Version + 1
+			return write(ctx, tx, writeDashboard, scope, after)
+		})
 }

@@ -9,15 +9,15 @@ import (
 	"simgraph/domain"
 )
 
-// keyedRow is a row of a list that holds the keys of its order.
-type keyedRow[R any] interface {
+// Row is a row of a list that holds the keys of its order.
+type Row[R any] interface {
 	*R
 	Keys() pg.NullableTexts
 }
 
 // Rows runs a page of a list. sql ends in its WHERE clause and has {cursor} where
 // the keys of the order go.
-func Rows[R any, P keyedRow[R], T any](ctx context.Context, in sqlx.QueryerContext, l *List, sql string, listing domain.Listing, item func(*R) T) (domain.Slice[T], error) {
+func Rows[R any, P Row[R], T any](ctx context.Context, in sqlx.QueryerContext, l *List, sql string, listing domain.Listing, item func(*R) T) (domain.Slice[T], error) {
 	sql, order, err := l.page(sql, listing)
 	if err != nil {
 		return domain.Slice[T]{}, err
@@ -31,7 +31,7 @@ func Rows[R any, P keyedRow[R], T any](ctx context.Context, in sqlx.QueryerConte
 
 // RowsEach runs the pages of several parents in one statement. Beside what Rows
 // takes, from is what FROM has before each page, and of returns the parent of a row.
-func RowsEach[R any, P keyedRow[R], K comparable, T any](
+func RowsEach[R any, P Row[R], K comparable, T any](
 	ctx context.Context, in sqlx.QueryerContext, l *List, from, sql string, listing domain.Listing, parents []K, of func(*R) K, item func(*R) T,
 ) (map[K]domain.Slice[T], error) {
 	sql, order, err := l.page(sql, listing)
@@ -62,7 +62,7 @@ func (l *List) page(sql string, listing domain.Listing) (page, order string, err
 	return pg.Fill(sql, "cursor", p.Cursor) + " AND " + p.Where + "\nORDER BY " + p.OrderBy + "\n" + p.Limit, p.Order, nil
 }
 
-func sliceOf[R any, P keyedRow[R], T any](page domain.Page, rows []*R, order string, item func(*R) T) domain.Slice[T] {
+func sliceOf[R any, P Row[R], T any](page domain.Page, rows []*R, order string, item func(*R) T) domain.Slice[T] {
 	cut := Cut(page, rows, func(row *R) string {
 		return Cursor{Order: order, Values: P(row).Keys().Values()}.String()
 	})

@@ -50,7 +50,7 @@ func (t Table) list(scope domain.Scope, args []any) *List {
 }
 
 // Page reads a page of the list.
-func Page[R any, P keyedRow[R], T any](
+func Page[R any, P Row[R], T any](
 	ctx context.Context, in sqlx.QueryerContext, t Table, scope domain.Scope, listing domain.Listing, item func(*R) T, args ...any,
 ) (slice domain.Slice[T], err error) {
 	if err := t.check(scope); err != nil {

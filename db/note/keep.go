@@ -27,13 +27,13 @@ FOR UPDATE`
 // Keep stores notes of a bundle. The owner is the user of the company who has the address.
 func (s *Store) Keep(ctx context.Context, scope domain.Scope, all []*note.Note) ([]domain.Imported, error) {
 	count := 0
-	return imported.Keep(ctx, s.pool, scope, "notes", len(all), func(tx *sqlx.Tx, i int) (answer domain.Imported, err error) {
+	return imported.Keep(ctx, s.Pool, scope, "notes", len(all), func(tx *sqlx.Tx, i int) (answer domain.Imported, err error) {
 		if i == 0 {
 			if count, err = pg.Count(ctx, tx, countNotes, scope.Company); err != nil {
 				return answer, err
 			}
 		}
-		if answer, err = s.keep(ctx, tx, scope, kept(*all[i]), count); answer.Outcome == domain.Created {
+		if answer, err = s.keep(ctx, tx, scope, moments(*all[i]), count); answer.Outcome == domain.Created {
 			count++
 		}
 		return answer, err
@@ -45,7 +45,7 @@ func (s *Store) keep(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, n not
 	if err != nil {
 		return domain.Imported{}, err
 	}
-	n.OwnerID, n.ChangedAt = owner, pg.Moment(s.now())
+	n.OwnerID, n.ChangedAt = owner, s.Moment()
 	rows, err := pg.SelectAll[Row](ctx, tx, importedNote, scope.Company, n.NoteID)
 	if err != nil {
 		return domain.Imported{}, err

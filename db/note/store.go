@@ -5,10 +5,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db/audit"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -18,8 +17,7 @@ import (
 
 // Store keeps notes in PostgreSQL.
 type Store struct {
-	pool *sqlx.DB
-	now  func() time.Time
+	kept.Store[Row, note.Note, *Row]
 	// Most is how many notes a company keeps.
 	Most int
 }
@@ -27,9 +25,21 @@ type Store struct {
 var _ note.Notes = (*Store)(nil)
 
 // New returns the store on the pool; now is the clock.
-func New(pool *sqlx.DB, now func() time.Time) *Store { return &Store{pool, now, note.MaxNotes} }
+func New(pool *sqlx.DB, now func() time.Time) *Store {
+	return &Store{kept.Store[Row, note.Note, *Row]{Pool: pool, Now: now, Kind: kind}, note.MaxNotes}
+}
 
-func noNote(id string) error { return domain.NotFound("noteId", "note", id) }
+// kind is how notes are kept.
+var kind = kept.Kind[Row, note.Note]{
+	Type: "Note", Name: "note", Table: table, Shown: func(scope domain.Scope) []any { return []any{pg.GroupsOf(scope)} },
+	FindSQL: findNotes, LockSQL: lockNote, RemoveSQL: removeNote,
+	Read: func(r *Row) (*note.Note, error) { return r.Read(), nil },
+	Made: func(n *note.Note) kept.Made {
+		return kept.Made{ID: &n.NoteID, OwnerID: &n.OwnerID, Owner: &n.Owner, CreatedAt: &n.CreatedAt, ChangedAt: &n.ChangedAt}
+	},
+	Version: (*note.Note).Version, Audited: audited,
+	MayChange: func(scope domain.Scope, n note.Note) error { _, err := note.Edit{}.Apply(scope, n); return err },
+}
 
 const (
 	noteColumns = `n.note_id, n.text, n.starts_at, n.ends_at, n.group_id, n.physical_id, n.owner_id, n.owner, n.created_at, n.changed_at`
@@ -40,12 +50,16 @@ const (
 	fromNotes = `
 FROM notes n
 WHERE ` + visibleNotes
-	findNotes = `SELECT ` + noteColumns + fromNotes + ` AND n.note_id = ANY($3::uuid[])`
-	lockNote  = `SELECT ` + noteColumns + fromNotes + ` AND n.note_id = $3::uuid FOR UPDATE OF n`
+	findNotes  = `SELECT ` + noteColumns + fromNotes + ` AND n.note_id = ANY($3::uuid[])`
+	lockNote   = `SELECT ` + noteColumns + fromNotes + ` AND n.note_id = $3::uuid FOR UPDATE OF n`
+	removeNote = `DELETE FROM notes WHERE company_id = $1 AND note_id = $2::uuid`
 )
 
 // Row is a note as its table has it.
-type Row struct{ note.Note }
+type Row struct {
+	note.Note
+	keyset.Keyed
+}
 
 // Read returns the note.
 func (r *Row) Read() *note.Note {
@@ -66,32 +80,6 @@ var table = keyset.Table{
 	},
 }
 
-type listed struct {
-	Row
-	keyset.Keyed
-}
-
-// List implements note.Notes.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*note.Note], error) {
-	return keyset.Page(ctx, s.pool, table, scope, listing, func(r *listed) *note.Note { return r.Read() }, pg.GroupsOf(scope))
-}
-
-// Count implements note.Notes.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return table.Count(ctx, s.pool, scope, listing, pg.GroupsOf(scope))
-}
-
-// FindMany implements note.Notes.
-func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*note.Note, error) {
-	known := pg.UUIDs(ids)
-	found := make(map[string]*note.Note, len(known))
-	err := pg.EachRow(ctx, s.pool, findNotes, []any{scope.Company, pg.GroupsOf(scope), known}, func(r Row) error {
-		found[r.NoteID] = r.Read()
-		return nil
-	})
-	return found, err
-}
-
 const (
 	countNotes = `SELECT count(*) FROM notes WHERE company_id = $1`
 	insertNote = `
@@ -108,8 +96,8 @@ func write(ctx context.Context, tx *sqlx.Tx, sql string, scope domain.Scope, n *
 	return err
 }
 
-// kept is the note with its times as the database keeps them.
-func kept(n note.Note) note.Note {
+// moments is the note with its times as the database keeps them.
+func moments(n note.Note) note.Note {
 	n.StartsAt = pg.Moment(n.StartsAt)
 	if n.EndsAt != nil {
 		n.EndsAt = new(pg.Moment(*n.EndsAt))
@@ -140,10 +128,6 @@ func number(n *int64) string {
 	return pg.FormatInt(*n)
 }
 
-func entryOf(action, id string, before, after *note.Note) *domain.AuditEntry {
-	return &domain.AuditEntry{Action: action, SubjectType: "Note", SubjectID: id, Changes: domain.Differences(before, after, audited)}
-}
-
 // Create implements note.Notes.
 func (s *Store) Create(ctx context.Context, scope domain.Scope, n note.Note) (*note.Note, error) {
 	n, err := n.Checked()
@@ -153,76 +137,23 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, n note.Note) (*n
 	if err := n.MayPin(scope); err != nil {
 		return nil, err
 	}
-	if scope.Actor != nil {
-		n.OwnerID, n.Owner = scope.Actor.UserID, scope.Actor.Name
-	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, err
-	}
-	n = kept(n)
-	n.NoteID, n.CreatedAt = id.String(), pg.Moment(s.now())
-	n.ChangedAt = n.CreatedAt
-	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	n = moments(n)
+	return s.Store.Create(ctx, scope, &n, func(tx *sqlx.Tx) error {
 		count, err := pg.Count(ctx, tx, countNotes, scope.Company)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if count >= s.Most {
-			return nil, domain.Invalid("text", "a company keeps at most %d notes: delete some", s.Most)
+			return domain.Invalid("text", "a company keeps at most %d notes: delete some", s.Most)
 		}
-		return entryOf(domain.AuditNoteCreate, n.NoteID, nil, &n), write(ctx, tx, insertNote, scope, &n)
-	})
-	return &n, err
-}
-
-// change runs do on a note that the scope shows, which is locked until the end.
-func (s *Store) change(ctx context.Context, scope domain.Scope, id string, do func(*sqlx.Tx, *note.Note) (*domain.AuditEntry, error)) error {
-	if !pg.IsUUID(id) {
-		return noNote(id)
-	}
-	return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		row, err := pg.GetOne[Row](ctx, tx, noNote(id), lockNote, scope.Company, pg.GroupsOf(scope), id)
-		if err != nil {
-			return nil, err
-		}
-		return do(tx, row.Read())
+		return write(ctx, tx, insertNote, scope, &n)
 	})
 }
 
 // Edit implements note.Notes.
-func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit note.Edit) (edited *note.Note, err error) {
-	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, before *note.Note) (*domain.AuditEntry, error) {
-		if err := scope.CheckVersion(before.Version()); err != nil {
-			return nil, err
-		}
-		after, err := edit.Apply(scope, *before)
-		if err != nil {
-			return nil, err
-		}
-		after = kept(after)
-		entry := entryOf(domain.AuditNoteEdit, after.NoteID, before, &after)
-		if edited = before; len(entry.Changes) == 0 {
-			return nil, nil
-		}
-		after.ChangedAt = pg.Moment(s.now())
-		edited = &after
-		return entry, write(ctx, tx, writeNote, scope, &after)
-	})
-	return edited, err
-}
-
-const removeNote = `DELETE FROM notes WHERE company_id = $1 AND note_id = $2::uuid`
-
-// Remove implements note.Notes.
-func (s *Store) Remove(ctx context.Context, scope domain.Scope, id string) (removed *note.Note, err error) {
-	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, n *note.Note) (*domain.AuditEntry, error) {
-		if _, err := (note.Edit{}).Apply(scope, *n); err != nil {
-			return nil, err
-		}
-		removed = n
-		_, err := pg.Affected(ctx, tx, removeNote, scope.Company, n.NoteID)
-		return entryOf(domain.AuditNoteDelete, n.NoteID, n, nil), err
-	})
-	return removed, err
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit note.Edit) (*note.Note, error) {
+	return s.Store.Edit(ctx, scope, id, func(n note.Note) (note.Note, error) {
+		after, err := edit.Apply(scope, n)
+		return moments(after), err
+	}, func(tx *sqlx.Tx, _, after *note.Note) error { return write(ctx, tx, writeNote, scope, after) })
 }

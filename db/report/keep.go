@@ -48,7 +48,7 @@ WHERE company_id = $1 AND report_id = $2::uuid`
 // them, too; their owner, the user of the company who has the address, goes on with them. Who
 // unsubscribed here or there gets no mail.
 func (s *Store) Keep(ctx context.Context, scope domain.Scope, all []*report.Report) ([]domain.Imported, error) {
-	return imported.Keep(ctx, s.pool, scope, "reports", len(all), func(tx *sqlx.Tx, i int) (domain.Imported, error) {
+	return imported.Keep(ctx, s.Pool, scope, "reports", len(all), func(tx *sqlx.Tx, i int) (domain.Imported, error) {
 		return s.keep(ctx, tx, scope, *all[i])
 	})
 }
@@ -74,7 +74,7 @@ func (s *Store) keep(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, of re
 		statement, outcome = updateReport, domain.Updated
 	}
 	_, err = pg.Affected(ctx, tx, statement, scope.Company, of.ReportID, of.QuestionID, of.DashboardID, of.Frequency, of.Hour, pq.StringArray(of.Recipients),
-		append(pq.StringArray{}, of.Unsubscribed...), owner, of.Owner, s.moment())
+		append(pq.StringArray{}, of.Unsubscribed...), owner, of.Owner, s.Moment())
 	return domain.Imported{Outcome: outcome}, err
 }
 

@@ -39,7 +39,7 @@ RETURNING ` + columns + `, r.claim, r.failures`
 
 // Pending implements report.Queue.
 func (s *Store) Pending(ctx context.Context) ([]domain.CompanyID, error) {
-	return companies.With(ctx, s.pool, pendingReports, s.moment())
+	return companies.With(ctx, s.Pool, pendingReports, s.Moment())
 }
 
 type claimedRow struct {
@@ -50,20 +50,20 @@ type claimedRow struct {
 
 // Claim implements report.Queue.
 func (s *Store) Claim(ctx context.Context, company domain.CompanyID, lease time.Duration) (*report.Due, error) {
-	at := s.moment()
-	claimed, err := pg.GetOne[claimedRow](ctx, s.pool, nil, claimReport, company, at, at.Add(lease))
+	at := s.Moment()
+	claimed, err := pg.GetOne[claimedRow](ctx, s.Pool, nil, claimReport, company, at, at.Add(lease))
 	if err != nil || claimed == nil {
 		return nil, err
 	}
 	of := claimed.report()
 	due := &report.Due{Report: *of, Claim: claimed.Claim, Failures: claimed.Failures}
-	if due.Caller, err = access.CallerOfUser(ctx, s.pool, company, of.OwnerID); err != nil || due.Caller == nil {
+	if due.Caller, err = access.CallerOfUser(ctx, s.Pool, company, of.OwnerID); err != nil || due.Caller == nil {
 		return due, err
 	}
 	if due.Content, err = s.finder.Find(ctx, due.Caller.Scope, of.Topic); err != nil {
 		return due, err
 	}
-	due.Recipients, err = pg.SelectValues[string](ctx, s.pool, reachable, company, pq.StringArray(of.Wanted()), 0)
+	due.Recipients, err = pg.SelectValues[string](ctx, s.Pool, reachable, company, pq.StringArray(of.Wanted()), 0)
 	return due, err
 }
 
@@ -100,8 +100,8 @@ func (s *Store) Issue(ctx context.Context, due *report.Due, issue *report.Issue,
 		return false, err
 	}
 	ids := pg.Pluck(due.Recipients, func(string) string { return uuid.Must(uuid.NewV7()).String() })
-	company, at := due.Caller.Scope.Company, s.moment()
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	company, at := due.Caller.Scope.Company, s.Moment()
+	err = pg.InTx(ctx, s.Pool, func(tx *sqlx.Tx) error {
 		n, err := pg.Affected(ctx, tx, finishReport, append(s.claimOf(due), next, at)...)
 		if isOurs = n > 0; err != nil || !isOurs {
 			return err
@@ -117,20 +117,20 @@ func (s *Store) Issue(ctx context.Context, due *report.Due, issue *report.Issue,
 
 // End implements report.Queue.
 func (s *Store) End(ctx context.Context, company domain.CompanyID, due *report.Due, reason report.Reason) error {
-	return audit.Change(ctx, s.pool, domain.Whole(company), func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		after, at := due.Report, s.moment()
+	return audit.Change(ctx, s.Pool, domain.Whole(company), func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		after, at := due.Report, s.Moment()
 		after.EndedReason = &reason
 		n, err := pg.Affected(ctx, tx, endReport, company, due.ReportID, due.Claim, due.ChangedAt, due.NextDueAt, at, reason)
 		if err != nil || n == 0 {
 			return nil, err
 		}
-		return entryOf(domain.AuditReportEnd, due.ReportID, &due.Report, &after), nil
+		return s.Entry("end", &due.Report, &after), nil
 	})
 }
 
 // Fail implements report.Queue.
 func (s *Store) Fail(ctx context.Context, company domain.CompanyID, due *report.Due, failure report.Failure) error {
-	_, err := pg.Affected(ctx, s.pool, failReport, company, due.ReportID, due.Claim, due.ChangedAt, due.NextDueAt,
+	_, err := pg.Affected(ctx, s.Pool, failReport, company, due.ReportID, due.Claim, due.ChangedAt, due.NextDueAt,
 		failure.NextDueAt, failure.Again, failure.Failures, failure.Reason)
 	return err
 }

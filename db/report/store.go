@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"simgraph/db/audit"
 	"simgraph/db/companies"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -21,10 +21,9 @@ import (
 
 // Store keeps reports in PostgreSQL.
 type Store struct {
-	pool *sqlx.DB
+	kept.Store[row, report.Report, *row]
 	// finder looks up what is sent as the owner of a report.
 	finder report.Finder
-	now    func() time.Time
 	// Most is how many reports a user keeps: report.MaxReports, but in tests.
 	Most int
 }
@@ -36,10 +35,18 @@ var (
 
 // New returns the store on the pool; now is the clock.
 func New(pool *sqlx.DB, finder report.Finder, now func() time.Time) *Store {
-	return &Store{pool, finder, now, report.MaxReports}
+	return &Store{kept.Store[row, report.Report, *row]{Pool: pool, Now: now, Kind: kind}, finder, report.MaxReports}
 }
 
-func (s *Store) moment() time.Time { return pg.Moment(s.now()) }
+// kind is how reports are kept.
+var kind = kept.Kind[row, report.Report]{
+	Type: "Report", Name: "report", Table: table, Shown: visibleTo, FindSQL: findReports, LockSQL: lockReport,
+	Read: func(r *row) (*report.Report, error) { return r.report(), nil },
+	Made: func(r *report.Report) kept.Made {
+		return kept.Made{ID: &r.ReportID, OwnerID: &r.OwnerID, Owner: &r.Owner, CreatedAt: &r.CreatedAt, ChangedAt: &r.ChangedAt}
+	},
+	Version: (*report.Report).Version, Audited: report.Audited, None: &report.Report{},
+}
 
 func noReport(id string) error { return domain.NotFound("reportId", "report", id) }
 
@@ -60,6 +67,7 @@ func visibleTo(scope domain.Scope) []any { return []any{scope.Restricted(), scop
 type row struct {
 	report.Report
 	Addresses, Parted pq.StringArray
+	keyset.Keyed
 }
 
 func (r *row) report() *report.Report {
@@ -79,32 +87,6 @@ var table = keyset.Table{
 	},
 }
 
-type listedRow struct {
-	row
-	keyset.Keyed
-}
-
-// List implements report.Reports.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*report.Report], error) {
-	return keyset.Page(ctx, s.pool, table, scope, listing, func(r *listedRow) *report.Report { return r.report() }, visibleTo(scope)...)
-}
-
-// Count implements report.Reports.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return table.Count(ctx, s.pool, scope, listing, visibleTo(scope)...)
-}
-
-// FindMany implements report.Reports.
-func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*report.Report, error) {
-	known := pg.UUIDs(ids)
-	rows, err := pg.SelectAll[row](ctx, s.pool, findReports, append(append([]any{scope.Company}, visibleTo(scope)...), known)...)
-	return pg.Keyed(pg.Pluck(rows, (*row).report), func(of *report.Report) string { return of.ReportID }), err
-}
-
-func entryOf(action, id string, before, after *report.Report) *domain.AuditEntry {
-	return &domain.AuditEntry{Action: action, SubjectType: "Report", SubjectID: id, Changes: domain.Differences(before, after, report.Audited)}
-}
-
 const (
 	countOwn     = `SELECT count(*) FROM reports WHERE company_id = $1 AND owner_id = $2`
 	insertReport = `
@@ -113,7 +95,7 @@ VALUES ($1, $2::uuid, $3::uuid, $12::uuid, $4, $5, $6, $7, $8, $9, $10, $11, $11
 )
 
 // Create implements report.Reports.
-func (s *Store) Create(ctx context.Context, scope domain.Scope, of report.Report) (created *report.Report, err error) {
+func (s *Store) Create(ctx context.Context, scope domain.Scope, of report.Report) (*report.Report, error) {
 	if err := of.Check(); err != nil {
 		return nil, err
 	}
@@ -124,36 +106,26 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, of report.Report
 	if content == nil {
 		return nil, of.Missing()
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, err
-	}
-	if scope.Actor != nil {
-		of.OwnerID, of.Owner = scope.Actor.UserID, scope.Actor.Name
-	}
-	at := s.moment()
-	of.ReportID, of.CreatedAt, of.ChangedAt = id.String(), at, at
-	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	return s.Store.Create(ctx, scope, &of, func(tx *sqlx.Tx) error {
 		n, err := pg.Count(ctx, tx, countOwn, scope.Company, of.OwnerID)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if n >= s.Most {
-			return nil, domain.Invalid("questionId", "a user keeps at most %d reports: delete some", s.Most)
+			return domain.Invalid("questionId", "a user keeps at most %d reports: delete some", s.Most)
 		}
 		if err := checkAddresses(ctx, tx, scope, of.Recipients, nil); err != nil {
-			return nil, err
+			return err
 		}
 		company, err := companies.Find(ctx, tx, scope.Company)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		of.Plan(at, company.Billing())
+		of.Plan(of.CreatedAt, company.Billing())
 		_, err = pg.Affected(ctx, tx, insertReport, scope.Company, of.ReportID, of.QuestionID, of.Frequency, of.Hour, pq.StringArray(of.Recipients), of.IsPaused,
-			of.OwnerID, of.Owner, of.NextDueAt, at, of.DashboardID)
-		return entryOf(domain.AuditReportCreate, of.ReportID, &report.Report{}, &of), err
+			of.OwnerID, of.Owner, of.NextDueAt, of.CreatedAt, of.DashboardID)
+		return err
 	})
-	return &of, err
 }
 
 // reachable are the addresses that the company may mail reports to: those of its users, and of
@@ -192,68 +164,41 @@ func checkAddresses(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, addres
 	return nil
 }
 
-// change runs do on a report that the scope shows, which is locked until the end.
-func (s *Store) change(ctx context.Context, scope domain.Scope, id string, do func(*sqlx.Tx, *report.Report) (*domain.AuditEntry, error)) error {
-	if !pg.IsUUID(id) {
-		return noReport(id)
-	}
-	return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		row, err := pg.GetOne[row](ctx, tx, noReport(id), lockReport, append(append([]any{scope.Company}, visibleTo(scope)...), id)...)
-		if err != nil {
-			return nil, err
-		}
-		return do(tx, row.report())
-	})
-}
-
 const writeReport = `
 UPDATE reports SET frequency = $3, hour = $4, recipients = $5, is_paused = $6, next_due_at = $7, ended_at = $8, ended_reason = $9, changed_at = $10,
   failures = 0, claimed_until = NULL
 WHERE company_id = $1 AND report_id = $2::uuid`
 
 // Edit implements report.Reports.
-func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit report.Edit) (edited *report.Report, err error) {
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit report.Edit) (*report.Report, error) {
 	if err := edit.Check(); err != nil {
 		return nil, err
 	}
-	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, before *report.Report) (*domain.AuditEntry, error) {
-		if err := scope.CheckVersion(before.Version()); err != nil {
-			return nil, err
-		}
-		after, err := edit.Apply(scope, *before)
-		if err != nil {
-			return nil, err
-		}
-		entry := entryOf(domain.AuditReportEdit, after.ReportID, before, &after)
-		if edited = before; len(entry.Changes) == 0 {
-			return nil, nil
-		}
-		if err := checkAddresses(ctx, tx, scope, after.Recipients, before.Recipients); err != nil {
-			return nil, err
-		}
-		company, err := companies.Find(ctx, tx, scope.Company)
-		if err != nil {
-			return nil, err
-		}
-		after.ChangedAt = s.moment()
-		// Other recipients leave the time at which it is due.
-		if after.Schedule != before.Schedule || after.IsPaused != before.IsPaused || (after.EndedAt == nil) != (before.EndedAt == nil) {
-			after.Plan(after.ChangedAt, company.Billing())
-		}
-		edited = &after
-		_, err = pg.Affected(ctx, tx, writeReport, scope.Company, id, after.Frequency, after.Hour, pq.StringArray(after.Recipients), after.IsPaused,
-			after.NextDueAt, after.EndedAt, after.EndedReason, after.ChangedAt)
-		return entry, err
-	})
-	return edited, err
+	return s.Store.Edit(ctx, scope, id, func(of report.Report) (report.Report, error) { return edit.Apply(scope, of) },
+		func(tx *sqlx.Tx, before, after *report.Report) error {
+			if err := checkAddresses(ctx, tx, scope, after.Recipients, before.Recipients); err != nil {
+				return err
+			}
+			company, err := companies.Find(ctx, tx, scope.Company)
+			if err != nil {
+				return err
+			}
+			// Other recipients leave the time at which it is due.
+			if after.Schedule != before.Schedule || after.IsPaused != before.IsPaused || (after.EndedAt == nil) != (before.EndedAt == nil) {
+				after.Plan(after.ChangedAt, company.Billing())
+			}
+			_, err = pg.Affected(ctx, tx, writeReport, scope.Company, id, after.Frequency, after.Hour, pq.StringArray(after.Recipients), after.IsPaused,
+				after.NextDueAt, after.EndedAt, after.EndedReason, after.ChangedAt)
+			return err
+		})
 }
 
 const sendReport = `UPDATE reports SET next_due_at = $3, failures = 0, claimed_until = NULL WHERE company_id = $1 AND report_id = $2::uuid`
 
 // Send implements report.Reports.
 func (s *Store) Send(ctx context.Context, scope domain.Scope, id string) (sent *report.Report, err error) {
-	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, of *report.Report) (*domain.AuditEntry, error) {
-		at := s.moment()
+	err = s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *report.Report) (*domain.AuditEntry, error) {
+		at := s.Moment()
 		switch {
 		case !of.IsEditable(scope):
 			return nil, domain.Forbidden("a report is sent by its owner")
@@ -267,7 +212,7 @@ func (s *Store) Send(ctx context.Context, scope domain.Scope, id string) (sent *
 		}
 		of.NextDueAt = &at
 		_, err := pg.Affected(ctx, tx, sendReport, scope.Company, id, at)
-		return entryOf(domain.AuditReportSend, id, of, of), err
+		return s.Entry("send", of, of), err
 	})
 	return sent, err
 }
@@ -281,13 +226,13 @@ WHERE company_id = $1 AND report_id = $2::uuid AND state = 'queued' AND ($4::tex
 
 // Remove implements report.Reports.
 func (s *Store) Remove(ctx context.Context, scope domain.Scope, id string) (removed *report.Report, err error) {
-	err = s.change(ctx, scope, id, func(tx *sqlx.Tx, of *report.Report) (*domain.AuditEntry, error) {
+	err = s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *report.Report) (*domain.AuditEntry, error) {
 		removed = of
 		if _, err := pg.Affected(ctx, tx, removeReport, scope.Company, id); err != nil {
 			return nil, err
 		}
-		_, err := pg.Affected(ctx, tx, cancelMails, scope.Company, id, s.moment(), nil)
-		return entryOf(domain.AuditReportDelete, id, of, &report.Report{}), err
+		_, err := pg.Affected(ctx, tx, cancelMails, scope.Company, id, s.Moment(), nil)
+		return s.Entry("delete", of, nil), err
 	})
 	return removed, err
 }
@@ -306,13 +251,13 @@ func (s *Store) Unsubscribe(ctx context.Context, company domain.CompanyID, id st
 		return noReport(id)
 	}
 	var secrets [][]byte
-	if err := s.pool.SelectContext(ctx, &secrets, findKey, company); err != nil {
+	if err := s.Pool.SelectContext(ctx, &secrets, findKey, company); err != nil {
 		return pg.Translate(err)
 	}
 	if len(secrets) == 0 {
 		return noReport(id)
 	}
-	found, err := pg.SelectAll[row](ctx, s.pool, `SELECT `+columns+` FROM reports r WHERE r.company_id = $1 AND r.report_id = $2::uuid`, company, id)
+	found, err := pg.SelectAll[row](ctx, s.Pool, `SELECT `+columns+` FROM reports r WHERE r.company_id = $1 AND r.report_id = $2::uuid`, company, id)
 	if err != nil {
 		return err
 	}
@@ -328,7 +273,7 @@ func (s *Store) Unsubscribe(ctx context.Context, company domain.CompanyID, id st
 		return noReport(id)
 	}
 	scope := domain.Whole(company).By(&domain.Actor{Name: email, Origin: domain.OriginOf(ctx)})
-	return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	return audit.Change(ctx, s.Pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		locked, err := pg.GetOne[row](ctx, tx, noReport(id), lockAnyReport, company, id)
 		if err != nil {
 			return nil, err
@@ -337,12 +282,12 @@ func (s *Store) Unsubscribe(ctx context.Context, company domain.CompanyID, id st
 		if slices.Contains(locked.Parted, email) {
 			return nil, nil
 		}
-		after, at := *before, s.moment()
+		after, at := *before, s.Moment()
 		after.Unsubscribed = append(append([]string{}, before.Unsubscribed...), email)
 		if _, err := pg.Affected(ctx, tx, addUnwilling, company, id, email, at); err != nil {
 			return nil, err
 		}
 		_, err = pg.Affected(ctx, tx, cancelMails, company, id, at, email)
-		return entryOf(domain.AuditReportUnsubscribe, id, before, &after), err
+		return s.Entry("unsubscribe", before, &after), err
 	})
 }
