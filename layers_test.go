@@ -68,6 +68,7 @@ var layers = map[string][]string{
 	"internal/telemetry":     {"domain", "domain/ascii", "graph/engine/transport"},
 	"internal/httpd":         {"domain", "domain/ascii", "graph/engine/transport", "internal/access", "internal/limit", "internal/problem"},
 	"internal/bundle":        {"domain", "domain/*"},
+	"internal/stores":        {"db", "db/*", "domain/report", "internal/bundle", "resolvers"},
 	"internal/demo":          {"internal/bundle", "domain", "domain/dashboard", "domain/note"},
 	"internal/ingest":        {"internal/bundle", "internal/held", "domain", "domain/source", "internal/intake", "internal/problem", "internal/profile", "internal/retry"},
 	"internal/changes":       {"domain", "domain/ascii", "domain/bulk", "domain/query", "internal/problem"},
@@ -246,6 +247,46 @@ func ownImports(specs []*ast.ImportSpec) []string {
 		}
 	}
 	return own
+}
+
+// The page about a new noun names the files that the youngest of them has.
+func TestTheFilesOfANounAreThoseOfThePage(t *testing.T) {
+	t.Parallel()
+	const noun = "note"
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	fatal.If(t, err)
+	_, section, _ := strings.Cut(string(text), "## A new noun, step by step\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var named []string
+	for _, found := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(section, -1) {
+		named = append(named, found[1])
+	}
+	touched := []string{"graph/schema/" + noun + ".graphqls"}
+	fatal.If(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Name() == "node_modules" {
+			return filepath.SkipDir
+		}
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "graph/generated/") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		own := ownImports(file.Imports)
+		if file.Name.Name == noun || slices.Contains(own, "domain/"+noun) || slices.Contains(own, "db/"+noun) {
+			touched = append(touched, filepath.ToSlash(path))
+		}
+		return nil
+	}))
+	slices.Sort(named)
+	slices.Sort(touched)
+	if !slices.Equal(named, touched) {
+		t.Errorf("the page names %q, not %q", named, touched)
+	}
+	if !strings.Contains(section, "has "+strconv.Itoa(len(named))+" files") {
+		t.Errorf("the page does not say that there are %d files", len(named))
+	}
 }
 
 // maxFiles bounds the files of a folder beside tests and what is generated: more are hard to survey.

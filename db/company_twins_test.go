@@ -15,19 +15,16 @@ import (
 	"simgraph/db"
 	"simgraph/db/access"
 	"simgraph/db/companies"
-	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
-	"simgraph/db/note"
 	"simgraph/db/pg"
-	reports "simgraph/db/report"
 	"simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
-	rules "simgraph/domain/report"
 	"simgraph/internal/bundle"
 	"simgraph/internal/fatal"
 	"simgraph/internal/profile"
+	"simgraph/internal/stores"
 )
 
 // Another company with the same physicalIds, groups, tags, tariffs, alerts,
@@ -139,14 +136,8 @@ func (w *twins) load(company string, factor int) {
 		b.WriteString(line(`{"type":"usage","counters":"CUMULATIVE","company":"COMPANY","source":"pgw","physicalId":"p%d","sessionId":"counted",`+
 			`"startedAt":"2026-11-10T00:00:00Z","endedAt":"2026-11-10T01:00:00Z","mobileOriginated":%d,"mobileTerminated":0,"protocol":"TCP"}`, n, factor*n))
 	}
-	stores := bundle.Stores{
-		Importer: db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage(),
-		Alerts: db.NewVolumeAlerts(w.pool, twinClock), Recipients: db.NewRecipients(w.pool, twinClock),
-		Dashboards: dashboard.New(w.pool, dashboard.Options{Now: twinClock}),
-		Notes:      note.New(w.pool, twinClock),
-		Reports:    reports.New(w.pool, rules.Finder{}, twinClock),
-		Profiles:   source.New(w.pool, source.Options{Check: profile.Check, Now: twinClock}),
-	}
+	stores := stores.Bundles(w.pool, twinClock)
+	stores.Usage, stores.Profiles = w.usage(), source.New(w.pool, source.Options{Check: profile.Check, Now: twinClock})
 	counts, err := stores.Import(w.Context(), bundle.NewReader(strings.NewReader(b.String())), bundle.Options{
 		BadLine: func(bad *bundle.LineError) { w.Error(bad) },
 	})

@@ -15,31 +15,19 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/access"
-	"simgraph/db/alert"
-	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
-	"simgraph/db/companies"
-	"simgraph/db/condition"
-	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
-	"simgraph/db/delivery"
 	"simgraph/db/document"
-	"simgraph/db/feed"
 	"simgraph/db/fieldusage"
-	"simgraph/db/inventory"
-	"simgraph/db/note"
 	"simgraph/db/pg"
-	reports "simgraph/db/report"
 	"simgraph/db/signin"
-	"simgraph/db/silence"
 	"simgraph/db/source"
 	"simgraph/db/upstream"
 	"simgraph/db/usage"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	trusted "simgraph/domain/document"
-	"simgraph/domain/report"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/bundle"
 	"simgraph/internal/demo"
@@ -47,6 +35,7 @@ import (
 	"simgraph/internal/intake"
 	"simgraph/internal/profile"
 	"simgraph/internal/seal"
+	"simgraph/internal/stores"
 	"simgraph/resolvers"
 )
 
@@ -76,29 +65,19 @@ func newStack(t testing.TB) *stack {
 	t.Cleanup(func() { _ = pool.Close() })
 	records := usage.New(pool, nil, usage.Options{Now: clock})
 	access := access.New(pool)
-	alerts, recipients := db.NewVolumeAlerts(pool, clock), db.NewRecipients(pool, clock)
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Now: clock})
-	load(t, bundle.Stores{
-		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
-		Notes:      note.New(pool, clock),
-		Importer:   db.NewImporter(pool), Companies: companies.New(pool), Usage: records,
-		Alerts: alerts, Recipients: recipients,
+	bundles := stores.Bundles(pool, clock)
+	bundles.Usage = records
+	load(t, bundles)
+	s.pool, s.ports = pool, stores.Ports(pool, clock)
+	s.ports.Access, s.ports.Usage, s.ports.Analytics = access, records, usage.NewAnalytics(records)
+	s.ports.Accounts = signin.New(pool, access, signin.Options{Idle: time.Hour, Most: time.Hour})
+	s.ports.Documents = document.New(pool, document.Options{
+		Check:     func(text string) (trusted.Checked, error) { return s.engine.Inspect(text) },
+		CheckTool: func(*trusted.Document) error { return nil }, MostTools: 1, Now: clock,
 	})
-	s.pool, s.ports = pool, resolvers.Ports{
-		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool),
-		Catalogue: db.NewCatalogue(pool), Access: access, Usage: records, Analytics: usage.NewAnalytics(records), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool), VolumeAlerts: alerts, VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: recipients, Questions: db.NewQuestions(pool, clock), Notes: note.New(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock), Audit: audit.NewLog(pool),
-		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock),
-		Accounts: signin.New(pool, access, signin.Options{Idle: time.Hour, Most: time.Hour}),
-		Documents: document.New(pool, document.Options{
-			Check:     func(text string) (trusted.Checked, error) { return s.engine.Inspect(text) },
-			CheckTool: func(*trusted.Document) error { return nil }, MostTools: 1, Now: clock,
-		}),
-		FieldUsage: fieldusage.New(pool, fieldusage.Options{Now: clock}),
-		Webhooks:   endpoints,
-		Commands:   carrier.New(pool, endpoints, clock),
-		Operations: bulk.New(pool, bulk.Options{Now: clock}),
-	}
+	s.ports.FieldUsage, s.ports.Operations = fieldusage.New(pool, fieldusage.Options{Now: clock}), bulk.New(pool, bulk.Options{Now: clock})
+	s.ports.Webhooks, s.ports.Commands = endpoints, carrier.New(pool, endpoints, clock)
 	senders := source.New(pool, source.Options{
 		Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock,
 	})

@@ -13,26 +13,16 @@ import (
 
 	"simgraph/db"
 	keys "simgraph/db/access"
-	"simgraph/db/alert"
-	"simgraph/db/audit"
-	"simgraph/db/companies"
-	"simgraph/db/condition"
-	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
-	"simgraph/db/delivery"
-	"simgraph/db/feed"
-	"simgraph/db/note"
-	reports "simgraph/db/report"
-	"simgraph/db/silence"
 	"simgraph/db/usage"
 	"simgraph/domain"
-	rules "simgraph/domain/report"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/bundle"
 	"simgraph/internal/fatal"
 	"simgraph/internal/httpd"
 	"simgraph/internal/problem"
+	"simgraph/internal/stores"
 	"simgraph/resolvers"
 	"simgraph/rest"
 )
@@ -49,30 +39,9 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 	load(t, pool)
 	store := keys.New(pool)
 	gate := access.NewGate(store, time.Now)
-	graph := resolvers.New(resolvers.Ports{
-		Subscribers:  db.NewSubscribers(pool),
-		Groups:       db.NewGroups(pool),
-		Tags:         db.NewTags(pool),
-		Catalogue:    db.NewCatalogue(pool),
-		Access:       store,
-		Usage:        usageStore(pool),
-		Analytics:    usage.NewAnalytics(usageStore(pool)),
-		Sessions:     feed.NewSessions(pool),
-		Feed:         feed.NewState(pool),
-		VolumeAlerts: db.NewVolumeAlerts(pool, clock),
-		Alerts:       alert.NewAlerts(pool),
-		AlertLog:     alert.NewLog(pool),
-		VolumeLog:    db.NewVolumeLog(pool),
-		Conditions:   condition.New(pool, time.Now),
-		Silences:     silence.New(pool, time.Now),
-		Deliveries:   delivery.New(pool),
-		Recipients:   db.NewRecipients(pool, clock),
-		Questions:    db.NewQuestions(pool, clock),
-		Dashboards:   dashboard.New(pool, dashboard.Options{Now: clock}),
-		Notes:        note.New(pool, clock),
-		Reports:      reports.New(pool, rules.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock),
-		Audit:        audit.NewLog(pool),
-	}, clock)
+	ports := stores.Ports(pool, clock)
+	ports.Access, ports.Usage, ports.Analytics = store, usageStore(pool), usage.NewAnalytics(usageStore(pool))
+	graph := resolvers.New(ports, clock)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	engine := transport.New(graph.Schema(), transport.Config{
 		Log:                    log,
@@ -109,13 +78,8 @@ func load(t *testing.T, pool *sqlx.DB) {
 	file, err := os.Open("testdata/fleet.ndjson")
 	fatal.If(t, err)
 	defer file.Close()
-	stores := bundle.Stores{
-		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
-		Notes:      note.New(pool, clock),
-		Importer:   db.NewImporter(pool),
-		Companies:  companies.New(pool),
-		Usage:      usageStore(pool),
-	}
+	stores := stores.Bundles(pool, clock)
+	stores.Usage = usageStore(pool)
 	counts, err := stores.Import(t.Context(), bundle.NewReader(file), bundle.Options{
 		BadLine: func(line *bundle.LineError) { t.Error(line) },
 	})

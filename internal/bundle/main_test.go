@@ -12,17 +12,14 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/companies"
-	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
-	"simgraph/db/note"
-	"simgraph/db/report"
 	"simgraph/db/source"
 	"simgraph/db/usage"
 	"simgraph/domain"
-	rules "simgraph/domain/report"
 	"simgraph/internal/bundle"
 	"simgraph/internal/fatal"
 	"simgraph/internal/profile"
+	plain "simgraph/internal/stores"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
@@ -41,17 +38,10 @@ func newDatabase(t *testing.T) *database { return &database{T: t, pool: dbtest.N
 
 func stores(pool *sqlx.DB) bundle.Stores {
 	clock := func() time.Time { return now }
-	return bundle.Stores{
-		Importer:   db.NewImporter(pool),
-		Companies:  companies.New(pool),
-		Alerts:     db.NewVolumeAlerts(pool, time.Now),
-		Recipients: db.NewRecipients(pool, time.Now),
-		Profiles:   source.New(pool, source.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock}),
-		Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}),
-		Notes:      note.New(pool, clock),
-		Reports:    report.New(pool, rules.Finder{}, clock),
-		Usage:      usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}),
-	}
+	all := plain.Bundles(pool, clock)
+	all.Profiles = source.New(pool, source.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock})
+	all.Usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
+	return all
 }
 
 // load imports lines and returns the counts that are not zero, in the order of

@@ -79,7 +79,7 @@ func LoadDemo(ctx context.Context, env *Env, pool *sqlx.DB, options demo.Options
 	progress := env.newProgress("demo", 0)
 	defer progress.clear()
 	var first *bundle.LineError
-	counts, err := stores(pool, env.Log).Import(ctx, bundle.NewReader(bufio.NewReaderSize(in, 1<<20)), bundle.Options{
+	counts, err := bundles(pool, env.Log).Import(ctx, bundle.NewReader(bufio.NewReaderSize(in, 1<<20)), bundle.Options{
 		By:       actor("demo"),
 		Progress: progress.report,
 		BadLine: func(bad *bundle.LineError) {

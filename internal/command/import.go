@@ -14,12 +14,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/audit"
 	operations "simgraph/db/bulk"
 	"simgraph/db/companies"
-	"simgraph/db/dashboard"
-	"simgraph/db/note"
 	sources "simgraph/db/source"
 	"simgraph/domain"
 	"simgraph/domain/ascii"
@@ -29,6 +26,7 @@ import (
 	"simgraph/internal/changes"
 	"simgraph/internal/intake"
 	"simgraph/internal/profile"
+	"simgraph/internal/stores"
 )
 
 // Import loads bundles, and runs operations by CSV files.
@@ -125,7 +123,7 @@ func (i *Import) load(ctx context.Context, env *Env, pool *sqlx.DB, name string)
 	defer func() { _ = in.Close() }()
 	progress := env.newProgress("import "+name, bytes)
 	defer progress.clear()
-	return stores(pool, env.Log).Import(ctx, i.reader(name, in), bundle.Options{
+	return bundles(pool, env.Log).Import(ctx, i.reader(name, in), bundle.Options{
 		By:       actor("import"),
 		Progress: progress.report,
 		BadLine: func(bad *bundle.LineError) {
@@ -157,20 +155,11 @@ func size(name string) (int64, error) {
 	return info.Size(), nil
 }
 
-// stores are where bundles go.
-func stores(pool *sqlx.DB, log *slog.Logger) bundle.Stores {
-	return bundle.Stores{
-		Importer:   db.NewImporter(pool),
-		Companies:  companies.New(pool),
-		Alerts:     db.NewVolumeAlerts(pool, time.Now),
-		Recipients: db.NewRecipients(pool, time.Now),
-		Profiles:   newSources(pool),
-		Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now}),
-		Notes:      note.New(pool, time.Now),
-		Reports:    newReports(pool),
-		Usage:      newUsage(pool, log),
-		Audit:      audit.NewLog(pool),
-	}
+// bundles are where bundles go.
+func bundles(pool *sqlx.DB, log *slog.Logger) bundle.Stores {
+	all := stores.Bundles(pool, time.Now)
+	all.Profiles, all.Usage, all.Audit = newSources(pool), newUsage(pool, log), audit.NewLog(pool)
+	return all
 }
 
 func printCounts(env *Env, counts bundle.Counts) {

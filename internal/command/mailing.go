@@ -8,8 +8,6 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/carrier"
-	"simgraph/db/dashboard"
-	reports "simgraph/db/report"
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
@@ -38,12 +36,6 @@ func (m *Mailing) worker(env *Env, v *service, outbox *db.Outbox) (*mail.Worker,
 		Tried: func(r mail.Result) { v.telemetry.Metrics.Mailed(string(r)) }, After: v.pace.After,
 		Digest: domain.Digest{Wait: m.MailWait, HourlyCap: m.MailsPerHour}, Timeout: m.MailTimeout,
 	})
-}
-
-// newReports returns the reports, which find what they send in the same database.
-func newReports(pool *sqlx.DB) *reports.Store {
-	finder := rules.Finder{Questions: db.NewQuestions(pool, time.Now), Dashboards: dashboard.New(pool, dashboard.Options{Now: time.Now})}
-	return reports.New(pool, finder, time.Now)
 }
 
 // reporter returns who answers the reports that are due.

@@ -13,23 +13,17 @@ import (
 
 	"simgraph/db"
 	keys "simgraph/db/access"
-	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
 	"simgraph/db/condition"
-	"simgraph/db/dashboard"
-	"simgraph/db/delivery"
 	"simgraph/db/feed"
 	"simgraph/db/fieldusage"
-	"simgraph/db/inventory"
 	"simgraph/db/live"
-	"simgraph/db/note"
 	"simgraph/db/pg"
 	reports "simgraph/db/report"
 	"simgraph/db/retention"
 	"simgraph/db/signin"
-	"simgraph/db/silence"
 	sources "simgraph/db/source"
 	accounts "simgraph/db/upstream"
 	"simgraph/db/usage"
@@ -53,6 +47,7 @@ import (
 	reporting "simgraph/internal/report"
 	"simgraph/internal/seal"
 	login "simgraph/internal/signin"
+	"simgraph/internal/stores"
 	"simgraph/internal/upstream"
 	sending "simgraph/internal/webhook"
 	"simgraph/mcp"
@@ -164,7 +159,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	}
 	accounts := s.upstreams(pool, key)
 	v.synchronizing = s.synchronizer(env, pool, accounts, v)
-	v.reports = newReports(pool)
+	v.reports = stores.Reports(pool, time.Now)
 	v.reporting = s.reporter(env, pool, v)
 	v.graph = v.newGraph(pool, v.access, v.usage, webhooks, v.sources, accounts)
 	if err := s.openReplicas(ctx, env, v, pool); err != nil {
@@ -177,47 +172,14 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 }
 
 func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store, webhooks *hooks.Store, senders *sources.Store, accounts *accounts.Store) *resolvers.Graph {
-	records := inventory.New(pool, time.Now)
-	return resolvers.New(resolvers.Ports{
-		Subscribers:  db.NewSubscribers(pool),
-		Groups:       db.NewGroups(pool),
-		Tags:         db.NewTags(pool),
-		Catalogue:    db.NewCatalogue(pool),
-		Access:       access,
-		Usage:        metered{store, v.telemetry.Metrics, &v.pace},
-		Analytics:    usage.NewAnalytics(store),
-		Sessions:     feed.NewSessions(pool),
-		Feed:         feed.NewState(pool),
-		Alerts:       alert.NewAlerts(pool),
-		AlertLog:     alert.NewLog(pool),
-		VolumeAlerts: db.NewVolumeAlerts(pool, time.Now),
-		VolumeLog:    db.NewVolumeLog(pool),
-		Recipients:   db.NewRecipients(pool, time.Now),
-		Questions:    db.NewQuestions(pool, time.Now),
-		Dashboards:   dashboard.New(pool, dashboard.Options{Now: time.Now}),
-		Notes:        note.New(pool, time.Now),
-		Documents:    newDocuments(pool),
-		FieldUsage:   v.fields,
-		Webhooks:     webhooks,
-		Live:         v.live,
-		Audit:        audit.NewLog(pool),
-		Inventory:    records,
-		Users:        records,
-		Operations:   bulk.New(pool, bulk.Options{Log: v.log}),
-		Commands:     carrier.New(pool, webhooks, time.Now),
-		Conditions:   condition.New(pool, time.Now),
-		Silences:     silence.New(pool, time.Now),
-		Deliveries:   delivery.New(pool),
-
-		Sources: senders,
-		Intake:  v.intake,
-
-		Upstreams: accounts,
-
-		Reports: v.reports, ReportPreviews: v.reporting,
-
-		LiveOperations: v.live,
-	}, time.Now)
+	ports := stores.Ports(pool, time.Now)
+	ports.Access, ports.Usage, ports.Analytics = access, metered{store, v.telemetry.Metrics, &v.pace}, usage.NewAnalytics(store)
+	ports.Documents, ports.FieldUsage, ports.Webhooks = newDocuments(pool), v.fields, webhooks
+	ports.Live, ports.LiveOperations, ports.Operations = v.live, v.live, bulk.New(pool, bulk.Options{Log: v.log})
+	ports.Commands = carrier.New(pool, webhooks, time.Now)
+	ports.Sources, ports.Intake, ports.Upstreams = senders, v.intake, accounts
+	ports.Reports, ports.ReportPreviews = v.reports, v.reporting
+	return resolvers.New(ports, time.Now)
 }
 
 // newUsage returns the ledger; what it books is held against the alerts.

@@ -22,25 +22,15 @@ import (
 
 	"simgraph/db"
 	keys "simgraph/db/access"
-	"simgraph/db/alert"
-	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	queue "simgraph/db/carrier"
 	"simgraph/db/companies"
-	"simgraph/db/condition"
-	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
-	"simgraph/db/delivery"
 	documents "simgraph/db/document"
-	"simgraph/db/feed"
 	"simgraph/db/fieldusage"
-	"simgraph/db/inventory"
 	"simgraph/db/live"
-	"simgraph/db/note"
 	"simgraph/db/pg"
-	reports "simgraph/db/report"
 	store "simgraph/db/signin"
-	"simgraph/db/silence"
 	sources "simgraph/db/source"
 	accounts "simgraph/db/upstream"
 	"simgraph/db/usage"
@@ -72,6 +62,7 @@ import (
 	reporting "simgraph/internal/report"
 	"simgraph/internal/seal"
 	"simgraph/internal/signin"
+	"simgraph/internal/stores"
 	"simgraph/mcp"
 	"simgraph/resolvers"
 	"simgraph/rest"
@@ -124,14 +115,10 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	w.sessions = store.New(pool, w.access, store.Options{Idle: time.Hour, Most: 10 * time.Hour, Key: sealKey})
 	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock})
-	w.ports = resolvers.Ports{
-		Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Tags: db.NewTags(pool), Catalogue: db.NewCatalogue(pool),
-		Access: w.access, Usage: w.usage, Analytics: usage.NewAnalytics(w.usage), VolumeAlerts: db.NewVolumeAlerts(pool, clock), Sessions: feed.NewSessions(pool), Feed: feed.NewState(pool),
-		Alerts: alert.NewAlerts(pool), AlertLog: alert.NewLog(pool),
-		VolumeLog: db.NewVolumeLog(pool), Conditions: condition.New(pool, clock), Silences: silence.New(pool, clock), Deliveries: delivery.New(pool), Recipients: db.NewRecipients(pool, clock), Questions: db.NewQuestions(pool, clock), Notes: note.New(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock}), Reports: reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock), Live: w.live, Audit: audit.NewLog(pool),
-		Inventory: inventory.New(pool, clock), Users: inventory.New(pool, clock), Accounts: w.sessions, Webhooks: endpoints, Commands: queue.New(pool, endpoints, clock),
-		LiveOperations: w.live, FieldUsage: fieldusage.New(pool, fieldusage.Options{Now: clock}),
-	}
+	w.ports = stores.Ports(pool, clock)
+	w.ports.Access, w.ports.Usage, w.ports.Analytics, w.ports.Accounts = w.access, w.usage, usage.NewAnalytics(w.usage), w.sessions
+	w.ports.Webhooks, w.ports.Commands = endpoints, queue.New(pool, endpoints, clock)
+	w.ports.Live, w.ports.LiveOperations, w.ports.FieldUsage = w.live, w.live, fieldusage.New(pool, fieldusage.Options{Now: clock})
 	kept := sources.New(pool, sources.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock})
 	w.ports.ReportPreviews = reporting.New(reporting.Config{Now: clock, Answerer: report.Answerer{Analytics: w.ports.Analytics, Subscribers: w.ports.Subscribers, Groups: w.ports.Groups}})
 	w.intake = &intake.Intake{Sources: kept, Usage: w.usage, Now: clock}
@@ -166,12 +153,8 @@ func (w *world) load(t *testing.T) {
 		table, name, _ := strings.Cut(column, ".")
 		w.pool.MustExecContext(t.Context(), "SELECT setval(pg_get_serial_sequence($1, $2), $3, false)", table, name, start)
 	}
-	stores := bundle.Stores{
-		Dashboards: dashboard.New(w.pool, dashboard.Options{Now: clock}),
-		Notes:      note.New(w.pool, clock),
-		Importer:   db.NewImporter(w.pool), Companies: companies.New(w.pool), Usage: w.usage,
-		Alerts: db.NewVolumeAlerts(w.pool, clock), Recipients: db.NewRecipients(w.pool, clock),
-	}
+	stores := stores.Bundles(w.pool, clock)
+	stores.Usage = w.usage
 	counts, err := stores.Import(t.Context(), bundle.NewReader(strings.NewReader(companyLines())), bundle.Options{
 		BadLine: func(bad *bundle.LineError) { t.Error(bad) },
 	})
