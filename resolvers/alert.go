@@ -90,11 +90,7 @@ func subjectNamed(physicalID *string, groupID *int32) domain.AlertSubject {
 }
 
 func (m mutationResolver) CreateAlert(ctx context.Context, in input.CreateAlertInput) (*model.CreateAlertPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	created, err := m.Ports.VolumeAlerts.Create(ctx, scope, alertSpec(in))
+	created, err := within(ctx, m.Ports.VolumeAlerts.Create, alertSpec(in))
 	return &model.CreateAlertPayload{Alert: created}, err
 }
 
@@ -131,11 +127,7 @@ func (m mutationResolver) EditAlert(ctx context.Context, in input.EditAlertInput
 }
 
 func (m mutationResolver) DeleteAlert(ctx context.Context, in input.DeleteAlertInput) (*model.DeleteAlertPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Ports.VolumeAlerts.Remove(ctx, scope, int64(in.AlertID))
+	removed, err := within(ctx, m.Ports.VolumeAlerts.Remove, int64(in.AlertID))
 	return &model.DeleteAlertPayload{Alert: removed}, err
 }
 

@@ -52,11 +52,7 @@ func (m mutationResolver) SetCommandProvider(ctx context.Context, in input.SetCo
 }
 
 func (m mutationResolver) DeleteCommandProvider(ctx context.Context, in input.DeleteCommandProviderInput) (*model.DeleteCommandProviderPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Ports.Commands.RemoveProvider(ctx, scope, in.URL)
+	removed, err := within(ctx, m.Ports.Commands.RemoveProvider, in.URL)
 	return &model.DeleteCommandProviderPayload{Provider: removed}, err
 }
 
@@ -74,20 +70,12 @@ func (m mutationResolver) ReportCommand(ctx context.Context, in input.ReportComm
 }
 
 func (m mutationResolver) RetryCommand(ctx context.Context, in input.RetryCommandInput) (*model.RetryCommandPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	retried, err := m.Ports.Commands.Retry(ctx, scope, in.CommandID)
+	retried, err := within(ctx, m.Ports.Commands.Retry, in.CommandID)
 	return &model.RetryCommandPayload{Command: retried}, err
 }
 
 func (m mutationResolver) CancelCommand(ctx context.Context, in input.CancelCommandInput) (*model.CancelCommandPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cancelled, err := m.Ports.Commands.Cancel(ctx, scope, in.CommandID)
+	cancelled, err := within(ctx, m.Ports.Commands.Cancel, in.CommandID)
 	return &model.CancelCommandPayload{Command: cancelled}, err
 }
 

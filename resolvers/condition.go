@@ -32,11 +32,7 @@ func (q queryResolver) ExplainConditionAlert(ctx context.Context, alertID int32,
 }
 
 func (m mutationResolver) CreateConditionAlert(ctx context.Context, in input.CreateConditionAlertInput) (*model.CreateConditionAlertPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	created, err := m.Conditions.Create(ctx, scope, conditionSpec(in))
+	created, err := within(ctx, m.Conditions.Create, conditionSpec(in))
 	return &model.CreateConditionAlertPayload{Alert: created}, err
 }
 
@@ -54,11 +50,7 @@ func (m mutationResolver) EditConditionAlert(ctx context.Context, in input.EditC
 }
 
 func (m mutationResolver) DeleteConditionAlert(ctx context.Context, in input.DeleteConditionAlertInput) (*model.DeleteConditionAlertPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Conditions.Remove(ctx, scope, int64(in.AlertID))
+	removed, err := within(ctx, m.Conditions.Remove, int64(in.AlertID))
 	return &model.DeleteConditionAlertPayload{Alert: removed}, err
 }
 

@@ -64,11 +64,7 @@ func (m mutationResolver) EditDashboard(ctx context.Context, in input.EditDashbo
 }
 
 func (m mutationResolver) DeleteDashboard(ctx context.Context, in input.DeleteDashboardInput) (*model.DeleteDashboardPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Ports.Dashboards.Remove(ctx, scope, in.DashboardID)
+	removed, err := within(ctx, m.Ports.Dashboards.Remove, in.DashboardID)
 	return &model.DeleteDashboardPayload{Dashboard: removed}, err
 }
 

@@ -104,6 +104,16 @@ func scopeOf(ctx context.Context) (domain.Scope, error) {
 	return caller.Scope, nil
 }
 
+// within calls a port with what the caller may see.
+func within[A, T any](ctx context.Context, port func(context.Context, domain.Scope, A) (T, error), of A) (T, error) {
+	scope, err := scopeOf(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return port(ctx, scope, of)
+}
+
 // scopeOfEdit is scopeOf of an edit that was made from a version; null for any.
 func scopeOfEdit(ctx context.Context, expectedVersion graphql.Omittable[*string]) (domain.Scope, error) {
 	scope, err := scopeOf(ctx)

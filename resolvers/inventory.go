@@ -259,20 +259,12 @@ func (m mutationResolver) EditGroup(ctx context.Context, in input.EditGroupInput
 }
 
 func (m mutationResolver) DeleteGroup(ctx context.Context, in input.DeleteGroupInput) (*model.DeleteGroupPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Inventory.RemoveGroup(ctx, scope, int64(in.GroupID))
+	removed, err := within(ctx, m.Inventory.RemoveGroup, int64(in.GroupID))
 	return &model.DeleteGroupPayload{Group: removed}, err
 }
 
 func (m mutationResolver) CreateTariff(ctx context.Context, in input.CreateTariffInput) (*model.CreateTariffPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	created, err := m.Inventory.CreateTariff(ctx, scope, domain.Tariff{Name: in.Name, LineRental: int(in.LineRental), Currency: in.Currency})
+	created, err := within(ctx, m.Inventory.CreateTariff, domain.Tariff{Name: in.Name, LineRental: int(in.LineRental), Currency: in.Currency})
 	return &model.CreateTariffPayload{Tariff: created}, err
 }
 
@@ -295,11 +287,7 @@ func (m mutationResolver) EditTariff(ctx context.Context, in input.EditTariffInp
 }
 
 func (m mutationResolver) DeleteTariff(ctx context.Context, in input.DeleteTariffInput) (*model.DeleteTariffPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Inventory.RemoveTariff(ctx, scope, in.Name)
+	removed, err := within(ctx, m.Inventory.RemoveTariff, in.Name)
 	return &model.DeleteTariffPayload{Tariff: removed}, err
 }
 

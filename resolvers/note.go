@@ -51,11 +51,7 @@ func (m mutationResolver) EditNote(ctx context.Context, in input.EditNoteInput) 
 }
 
 func (m mutationResolver) DeleteNote(ctx context.Context, in input.DeleteNoteInput) (*model.DeleteNotePayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Ports.Notes.Remove(ctx, scope, in.NoteID)
+	removed, err := within(ctx, m.Ports.Notes.Remove, in.NoteID)
 	return &model.DeleteNotePayload{Note: removed}, err
 }
 

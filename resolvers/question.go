@@ -54,11 +54,7 @@ func (m mutationResolver) EditQuestion(ctx context.Context, in input.EditQuestio
 }
 
 func (m mutationResolver) DeleteQuestion(ctx context.Context, in input.DeleteQuestionInput) (*model.DeleteQuestionPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Ports.Questions.Remove(ctx, scope, in.QuestionID)
+	removed, err := within(ctx, m.Ports.Questions.Remove, in.QuestionID)
 	return &model.DeleteQuestionPayload{Question: removed}, err
 }
 
@@ -169,20 +165,12 @@ func (m mutationResolver) EditReport(ctx context.Context, in input.EditReportInp
 }
 
 func (m mutationResolver) SendReport(ctx context.Context, in input.SendReportInput) (*model.SendReportPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sent, err := m.Ports.Reports.Send(ctx, scope, in.ReportID)
+	sent, err := within(ctx, m.Ports.Reports.Send, in.ReportID)
 	return &model.SendReportPayload{Report: sent}, err
 }
 
 func (m mutationResolver) DeleteReport(ctx context.Context, in input.DeleteReportInput) (*model.DeleteReportPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Ports.Reports.Remove(ctx, scope, in.ReportID)
+	removed, err := within(ctx, m.Ports.Reports.Remove, in.ReportID)
 	return &model.DeleteReportPayload{Report: removed}, err
 }
 

@@ -79,19 +79,11 @@ func (g *Graph) choiceOf(ctx context.Context, scope domain.Scope, in *input.Reci
 }
 
 func (m mutationResolver) RestoreRecipient(ctx context.Context, in input.RestoreRecipientInput) (*model.RestoreRecipientPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return m.Ports.Recipients.Restore(ctx, scope, int64(in.RecipientID))
+	return within(ctx, m.Ports.Recipients.Restore, int64(in.RecipientID))
 }
 
 func (m mutationResolver) DeleteRecipient(ctx context.Context, in input.DeleteRecipientInput) (*model.DeleteRecipientPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Ports.Recipients.Remove(ctx, scope, int64(in.RecipientID))
+	removed, err := within(ctx, m.Ports.Recipients.Remove, int64(in.RecipientID))
 	return &model.DeleteRecipientPayload{Recipient: removed}, err
 }
 

@@ -125,11 +125,7 @@ func windowsOf(in *input.SilenceTimesInput) (windows []silence.Window, err error
 }
 
 func (m mutationResolver) EndSilence(ctx context.Context, in input.EndSilenceInput) (*model.EndSilencePayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ended, err := m.Ports.Silences.End(ctx, scope, int64(in.SilenceID))
+	ended, err := within(ctx, m.Ports.Silences.End, int64(in.SilenceID))
 	return &model.EndSilencePayload{Silence: ended}, err
 }
 

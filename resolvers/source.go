@@ -38,11 +38,7 @@ func (q queryResolver) SourceProfiles(ctx context.Context) ([]*sources.Profile, 
 }
 
 func (q queryResolver) SourceProfileVersions(ctx context.Context, profileName string) ([]*sources.Profile, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return q.Ports.Sources.ProfileVersions(ctx, scope, profileName)
+	return within(ctx, q.Ports.Sources.ProfileVersions, profileName)
 }
 
 func (q queryResolver) SourceProfile(ctx context.Context, name string) (*sources.Profile, error) {
@@ -79,11 +75,7 @@ func profileOf(in input.SourceProfileInput) sources.Profile {
 }
 
 func (m mutationResolver) SetSourceProfile(ctx context.Context, in input.SetSourceProfileInput) (*model.SetSourceProfilePayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	saved, err := m.Ports.Sources.SaveProfile(ctx, scope, profileOf(*in.Profile))
+	saved, err := within(ctx, m.Ports.Sources.SaveProfile, profileOf(*in.Profile))
 	return &model.SetSourceProfilePayload{Profile: saved}, domain.Within("profile", err)
 }
 
@@ -157,11 +149,7 @@ func (m mutationResolver) DeleteSource(ctx context.Context, in input.DeleteSourc
 }
 
 func (m mutationResolver) ReplaySourceRejects(ctx context.Context, in input.ReplaySourceRejectsInput) (*model.ReplaySourceRejectsPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	counts, err := m.Intake.Replay(ctx, scope, in.SourceName)
+	counts, err := within(ctx, m.Intake.Replay, in.SourceName)
 	return &model.ReplaySourceRejectsPayload{Counts: &counts}, err
 }
 

@@ -100,11 +100,7 @@ func (m mutationResolver) ConfirmUpstreamRemovals(ctx context.Context, in input.
 }
 
 func (m mutationResolver) DeleteUpstream(ctx context.Context, in input.DeleteUpstreamInput) (*model.DeleteUpstreamPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Ports.Upstreams.Remove(ctx, scope, int64(in.UpstreamID))
+	removed, err := within(ctx, m.Ports.Upstreams.Remove, int64(in.UpstreamID))
 	return &model.DeleteUpstreamPayload{Upstream: removed}, err
 }
 

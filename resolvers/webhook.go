@@ -152,11 +152,7 @@ func (m mutationResolver) RotateWebhookSecret(ctx context.Context, in input.Rota
 }
 
 func (m mutationResolver) TestWebhook(ctx context.Context, in input.TestWebhookInput) (*model.TestWebhookPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	queued, err := m.Ports.Webhooks.SendTest(ctx, scope, int64(in.WebhookID))
+	queued, err := within(ctx, m.Ports.Webhooks.SendTest, int64(in.WebhookID))
 	return &model.TestWebhookPayload{Delivery: queued}, err
 }
 
@@ -179,20 +175,12 @@ func (m mutationResolver) DisableWebhook(ctx context.Context, in input.DisableWe
 }
 
 func (m mutationResolver) DeleteWebhook(ctx context.Context, in input.DeleteWebhookInput) (*model.DeleteWebhookPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := m.Ports.Webhooks.Remove(ctx, scope, int64(in.WebhookID))
+	removed, err := within(ctx, m.Ports.Webhooks.Remove, int64(in.WebhookID))
 	return &model.DeleteWebhookPayload{Webhook: removed}, err
 }
 
 func (m mutationResolver) ReplayWebhookDelivery(ctx context.Context, in input.ReplayWebhookDeliveryInput) (*model.ReplayWebhookDeliveryPayload, error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	replayed, err := m.Ports.Webhooks.Replay(ctx, scope, in.DeliveryID)
+	replayed, err := within(ctx, m.Ports.Webhooks.Replay, in.DeliveryID)
 	return &model.ReplayWebhookDeliveryPayload{Delivery: replayed}, err
 }
 
