@@ -161,6 +161,13 @@ type Caller struct {
 	ExpiresAt time.Time
 }
 
+// WithReason returns the caller as one who changes something for the reason.
+func (c *Caller) WithReason(reason string) *Caller {
+	by := *c
+	by.Scope.Reason = reason
+	return &by
+}
+
 // May reports whether the caller has all of the permissions.
 func (c *Caller) May(all ...Permission) bool { return c.missing(all) == "" }
 

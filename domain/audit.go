@@ -144,6 +144,8 @@ type AuditEntry struct {
 	SubjectType, SubjectID string
 	Changes                []AuditChange
 	Actor
+	// Reason is why, in the words of the actor; "" where none was given.
+	Reason string
 	// Hash is Sum in hexadecimal.
 	Hash string
 }
@@ -156,7 +158,8 @@ type AuditMark struct {
 }
 
 // Content is what the hash covers beside the hash before it and the sequence:
-// the company, then every field with its length before it.
+// the company, then every field with its length before it. A reason comes last, where one was
+// given: so the entries of before there were reasons keep their hashes.
 func (e *AuditEntry) Content(company CompanyID) []byte {
 	text := binary.BigEndian.AppendUint64(nil, uint64(company))
 	text = binary.BigEndian.AppendUint64(text, uint64(e.At.UnixMicro()))
@@ -168,6 +171,9 @@ func (e *AuditEntry) Content(company CompanyID) []byte {
 		text = appendText(text, &change.Field)
 		text = appendText(text, change.Before)
 		text = appendText(text, change.After)
+	}
+	if e.Reason != "" {
+		text = appendText(text, &e.Reason)
 	}
 	return text
 }
@@ -247,6 +253,7 @@ var AuditFields = query.NewFields(
 	query.Field{Name: "door", Type: query.Text}.Unordered(),
 	query.Field{Name: "address", Type: query.Text}.Unordered(),
 	query.Field{Name: "requestId", Type: query.Text}.Unordered(),
+	query.Field{Name: "reason", Type: query.Text}.Unordered(),
 )
 
 // AuditLog reads who did what in a company. The stores write it, each entry in

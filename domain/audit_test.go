@@ -54,6 +54,7 @@ func TestAnAuditLogThatWasTamperedWithDoesNotVerify(t *testing.T) {
 			e[2].Changes = domain.Changed("name", "old", "x")
 			return e
 		}, "entry 3 is not"},
+		"a reason":     {func(e []domain.AuditEntry) []domain.AuditEntry { e[2].Reason = "none"; return e }, "entry 3 is not"},
 		"a time":       {func(e []domain.AuditEntry) []domain.AuditEntry { e[2].At = e[2].At.Add(1000); return e }, "entry 3 is not"},
 		"one left out": {func(e []domain.AuditEntry) []domain.AuditEntry { return slices.Delete(e, 2, 3) }, "entry 3 is missing"},
 		"the first":    {func(e []domain.AuditEntry) []domain.AuditEntry { return e[1:] }, "entry 1 is missing"},
@@ -124,6 +125,9 @@ func TestContentIsUnambiguous(t *testing.T) {
 		{Changes: []domain.AuditChange{{Field: "f", Before: &empty}}},
 		{Changes: []domain.AuditChange{{Field: "f", After: &empty}}},
 		{Changes: []domain.AuditChange{{Field: "f"}, {}}},
+		{Reason: "f"},
+		{Actor: domain.Actor{Origin: domain.Origin{RequestID: "f"}}},
+		{Changes: []domain.AuditChange{{Field: "f"}}, Reason: "f"},
 	}
 	seen := map[string]int{}
 	for i, e := range entries {
@@ -133,6 +137,15 @@ func TestContentIsUnambiguous(t *testing.T) {
 			t.Errorf("entries %d and %d have the same content", other, i)
 		}
 		seen[text] = i
+	}
+}
+
+// The hashes of entries that were written before there were reasons stay what they are.
+func TestAnEntryWithoutAReasonHasTheHashThatItHad(t *testing.T) {
+	t.Parallel()
+	const before = "533eecaab52ba0186eb378b09786bd2aaa03acbef61f3e83083714eea5cb3a42"
+	if got := chain(1)[0].Hash; got != before {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -31,6 +31,8 @@ type Scope struct {
 	Billing *Billing
 	// Actor is who acts, for the audit log; nil is the program itself.
 	Actor *Actor
+	// Reason is why the actor changes something, for the audit log: see NewReason.
+	Reason string
 	// ExpectedVersion is what an edit was made from; nil edits any version.
 	ExpectedVersion *string
 	// Upstream is the upstream whose pass stores what the other server says; 0 for none. That

@@ -18,6 +18,8 @@ const (
 	MaxName = 256
 	// MaxTagName is the longest tag name in characters.
 	MaxTagName = 255
+	// MaxReason is the longest reason of a change in characters.
+	MaxReason = 500
 )
 
 // TagName is a valid tag name: see NewTagName.
@@ -73,6 +75,13 @@ func NewText(field, s string, most int) (string, error) {
 		return text, Invalid(field, "%s must not be blank", field)
 	}
 	return text, checkText(field, text, 1, most)
+}
+
+// NewReason returns why somebody changes something, in NFC and without blanks around it; "" is
+// no reason. It is one line of at most MaxReason characters.
+func NewReason(s string) (string, error) {
+	reason := strings.TrimSpace(norm.NFC.String(s))
+	return reason, checkText("reason", reason, 0, MaxReason)
 }
 
 func checkText(field, s string, least, most int) error {

@@ -34,6 +34,28 @@ func TestTagNames(t *testing.T) {
 	}
 }
 
+func TestReasonsAreOneLine(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                             "",
+		" \n\t":                        "",
+		" Ticket 4711: sold\n":         "Ticket 4711: sold",
+		"Cafe\u0301":                   "Caf\u00e9",
+		strings.Repeat("\u00e9", 500):  strings.Repeat("\u00e9", 500),
+		strings.Repeat("e\u0301", 500): strings.Repeat("\u00e9", 500),
+	} {
+		if got, err := domain.NewReason(in); err != nil || got != want {
+			t.Errorf("%q: got %q, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"one\ntwo", "a\x00b", "a\tb", "a\u2028b", "a\u202eb", "\xff", strings.Repeat("x", 501)} {
+		_, err := domain.NewReason(in)
+		if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindInvalid || fault.Field != "reason" {
+			t.Errorf("%q: got %v", in, err)
+		}
+	}
+}
+
 func TestLengthsCountCharacters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

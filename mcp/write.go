@@ -23,7 +23,7 @@ var writes = map[string]write{
 	"attachTag":             {idempotent: true},
 	"createSilence":         {},
 	"detachTag":             {destructive: true, idempotent: true},
-	"editSubscriber":        {destructive: true, idempotent: true, fields: []string{"physicalId", "nickname"}},
+	"editSubscriber":        {destructive: true, idempotent: true, fields: []string{"physicalId", "nickname", "reason"}},
 	"endSilence":            {destructive: true, idempotent: true},
 	"startSubscriberChange": {isDryRun: true},
 }

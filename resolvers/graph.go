@@ -120,3 +120,23 @@ func scopeOfEdit(ctx context.Context, expectedVersion graphql.Omittable[*string]
 	scope.ExpectedVersion = expectedVersion.Value()
 	return scope, err
 }
+
+// callerOfChange is the caller of a change that is made for a reason; null for none.
+func callerOfChange(ctx context.Context, reason graphql.Omittable[*string]) (*domain.Caller, error) {
+	caller, err := domain.CallerOf(ctx)
+	given := reason.Value()
+	if err != nil || given == nil {
+		return caller, err
+	}
+	text, err := domain.NewReason(*given)
+	return caller.WithReason(text), err
+}
+
+// scopeOfChange is the scope of callerOfChange.
+func scopeOfChange(ctx context.Context, reason graphql.Omittable[*string]) (domain.Scope, error) {
+	caller, err := callerOfChange(ctx, reason)
+	if err != nil {
+		return domain.Scope{}, err
+	}
+	return caller.Scope, nil
+}

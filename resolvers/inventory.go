@@ -55,7 +55,7 @@ func wide[T ~int | ~int64](n *int32) *T {
 }
 
 func (m mutationResolver) CreateSubscriber(ctx context.Context, in input.CreateSubscriberInput) (*model.CreateSubscriberPayload, error) {
-	scope, err := scopeOf(ctx)
+	scope, err := scopeOfChange(ctx, in.Reason)
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +99,13 @@ var anyVersion graphql.Omittable[*string]
 
 // editInventory edits the subscriber.
 func (m mutationResolver) editInventory(
-	ctx context.Context, expectedVersion graphql.Omittable[*string], physicalID string, edit func(*domain.Subscriber) error,
+	ctx context.Context, expectedVersion, reason graphql.Omittable[*string], physicalID string, edit func(*domain.Subscriber) error,
 ) (*model.Commanded, error) {
-	scope, err := scopeOfEdit(ctx, expectedVersion)
+	scope, err := scopeOfChange(ctx, reason)
 	if err != nil {
 		return nil, err
 	}
+	scope.ExpectedVersion = expectedVersion.Value()
 	if err := domain.CheckPhysicalID(physicalID); err != nil {
 		return nil, err
 	}
@@ -123,10 +124,10 @@ func (m mutationResolver) editInventory(
 }
 
 func (m mutationResolver) EditSubscriber(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {
-	if in == (input.EditSubscriberInput{PhysicalID: in.PhysicalID, Nickname: in.Nickname, ExpectedVersion: in.ExpectedVersion}) && in.Nickname.IsSet() {
+	if in == (input.EditSubscriberInput{PhysicalID: in.PhysicalID, Nickname: in.Nickname, ExpectedVersion: in.ExpectedVersion, Reason: in.Reason}) && in.Nickname.IsSet() {
 		return m.editNickname(ctx, in)
 	}
-	return m.editInventory(ctx, in.ExpectedVersion, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, in.ExpectedVersion, in.Reason, in.PhysicalID, func(of *domain.Subscriber) error {
 		replaced(in.DataNumber, &of.DataNumber)
 		replaced(in.TerminateDate, &of.TerminateDate)
 		replaced(in.Eid, &of.EID)
@@ -163,10 +164,11 @@ func assignNickname(in graphql.Omittable[*string], to *string) error {
 
 // editNickname edits the nickname alone.
 func (m mutationResolver) editNickname(ctx context.Context, in input.EditSubscriberInput) (*model.EditSubscriberPayload, error) {
-	scope, err := scopeOfEdit(ctx, in.ExpectedVersion)
+	scope, err := scopeOfChange(ctx, in.Reason)
 	if err != nil {
 		return nil, err
 	}
+	scope.ExpectedVersion = in.ExpectedVersion.Value()
 	var nickname string
 	if err := cmp.Or(domain.CheckPhysicalID(in.PhysicalID), assignNickname(in.Nickname, &nickname)); err != nil {
 		return nil, err
@@ -176,7 +178,7 @@ func (m mutationResolver) editNickname(ctx context.Context, in input.EditSubscri
 }
 
 func (m mutationResolver) MoveSubscriber(ctx context.Context, in input.MoveSubscriberInput) (*model.MoveSubscriberPayload, error) {
-	edited, err := m.editInventory(ctx, anyVersion, in.PhysicalID, func(of *domain.Subscriber) error {
+	edited, err := m.editInventory(ctx, anyVersion, in.Reason, in.PhysicalID, func(of *domain.Subscriber) error {
 		group, set := in.GroupID.ValueOK()
 		if !set {
 			return domain.Invalid("groupId", "groupId is missing: the number of a group, or null for none")
@@ -191,14 +193,14 @@ func (m mutationResolver) MoveSubscriber(ctx context.Context, in input.MoveSubsc
 }
 
 func (m mutationResolver) BarSubscriber(ctx context.Context, in input.BarSubscriberInput) (*model.BarSubscriberPayload, error) {
-	return m.editInventory(ctx, anyVersion, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, anyVersion, in.Reason, in.PhysicalID, func(of *domain.Subscriber) error {
 		of.IsBarred = true
 		return nil
 	})
 }
 
 func (m mutationResolver) UnbarSubscriber(ctx context.Context, in input.UnbarSubscriberInput) (*model.UnbarSubscriberPayload, error) {
-	return m.editInventory(ctx, anyVersion, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, anyVersion, in.Reason, in.PhysicalID, func(of *domain.Subscriber) error {
 		of.IsBarred = false
 		return nil
 	})
@@ -210,7 +212,7 @@ func (m mutationResolver) TerminateSubscriber(ctx context.Context, in input.Term
 	if wanted := in.TerminateDate.Value(); wanted != nil {
 		at = *wanted
 	}
-	return m.editInventory(ctx, anyVersion, in.PhysicalID, func(of *domain.Subscriber) error {
+	return m.editInventory(ctx, anyVersion, in.Reason, in.PhysicalID, func(of *domain.Subscriber) error {
 		switch {
 		case at.After(now.Add(domain.ClockTolerance)):
 			return domain.Invalid("terminateDate", "terminateDate is in the future")

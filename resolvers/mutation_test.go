@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"simgraph/domain"
 )
 
 // sample is a subscriber without what it names.
@@ -218,6 +220,29 @@ func TestErrorsOfMutationsNameTheFieldOfTheInput(t *testing.T) {
 				t.Errorf("%s(%s): got %v, want an error of %s", name, c[0], a.Errors, c[1])
 			}
 		}
+	}
+}
+
+// A reason that is no line, or too long, is refused before anything changes, whichever mutation
+// takes one.
+func TestReasonsOfMutationsAreChecked(t *testing.T) {
+	t.Parallel()
+	s, taking := newStack(t), 0
+	for _, mutation := range schemaOf().Mutation.Fields {
+		reason := schemaOf().Types[mutation.Arguments.ForName("input").Type.Name()].Fields.ForName("reason")
+		if reason == nil || !strings.HasPrefix(reason.Description, "Why, in one line of ") {
+			continue
+		}
+		taking++
+		for _, text := range []string{`"one\ntwo"`, `"` + strings.Repeat("x", domain.MaxReason+1) + `"`} {
+			a := s.ask(t, fmt.Sprintf(`mutation {%s(input: {%s, reason: %s}) {__typename}}`, mutation.Name, unknown[mutation.Name][0][0], text))
+			if len(a.Errors) != 1 || a.Errors[0].Extensions["field"] != "reason" {
+				t.Errorf("%s: got %v", mutation.Name, a.Errors)
+			}
+		}
+	}
+	if taking < 11 {
+		t.Errorf("%d mutations take a reason", taking)
 	}
 }
 

@@ -28,7 +28,7 @@ func (q queryResolver) Operations(ctx context.Context, first *int32, after *stri
 const maxNamed = 10_000
 
 func (m mutationResolver) StartSubscriberChange(ctx context.Context, in input.StartSubscriberChangeInput) (*model.StartSubscriberChangePayload, error) {
-	caller, err := domain.CallerOf(ctx)
+	caller, err := callerOfChange(ctx, in.Reason)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func readTags(c *bulk.Change, add, remove []string) error {
 }
 
 func (m mutationResolver) CancelOperation(ctx context.Context, in input.CancelOperationInput) (*model.CancelOperationPayload, error) {
-	caller, err := domain.CallerOf(ctx)
+	caller, err := callerOfChange(ctx, in.Reason)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (m mutationResolver) CancelOperation(ctx context.Context, in input.CancelOp
 }
 
 func (m mutationResolver) UndoOperation(ctx context.Context, in input.UndoOperationInput) (*model.UndoOperationPayload, error) {
-	caller, err := domain.CallerOf(ctx)
+	caller, err := callerOfChange(ctx, in.Reason)
 	if err != nil {
 		return nil, err
 	}

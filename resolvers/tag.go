@@ -94,7 +94,7 @@ func (q queryResolver) TaggedSubscriberList(ctx context.Context, tagName string,
 }
 
 func (m mutationResolver) AttachTag(ctx context.Context, in input.AttachTagInput) (*model.AttachTagPayload, error) {
-	scope, tag, err := tagAndScope(ctx, in.TagName, in.PhysicalIds)
+	scope, tag, err := tagAndScope(ctx, in.TagName, in.PhysicalIds, in.Reason)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (m mutationResolver) AttachTag(ctx context.Context, in input.AttachTagInput
 }
 
 func (m mutationResolver) DetachTag(ctx context.Context, in input.DetachTagInput) (*model.DetachTagPayload, error) {
-	scope, tag, err := tagAndScope(ctx, in.TagName, in.PhysicalIds)
+	scope, tag, err := tagAndScope(ctx, in.TagName, in.PhysicalIds, in.Reason)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +118,8 @@ func (m mutationResolver) DetachTag(ctx context.Context, in input.DetachTagInput
 	return &model.DetachTagPayload{Subscribers: subscribers}, err
 }
 
-func tagAndScope(ctx context.Context, name string, physicalIDs []string) (domain.Scope, domain.TagName, error) {
-	scope, err := scopeOf(ctx)
+func tagAndScope(ctx context.Context, name string, physicalIDs []string, reason graphql.Omittable[*string]) (domain.Scope, domain.TagName, error) {
+	scope, err := scopeOfChange(ctx, reason)
 	if err != nil {
 		return scope, "", err
 	}

@@ -10,6 +10,7 @@ var examples = map[string]any{
 	"ListAlerts.filter": "ruleType eq sim", "ListAlerts.orderBy": "dateCreated desc",
 	"ListAlertLog.filter": "limitBoundary eq upper", "ListAlertLog.orderBy": "dateCreated desc",
 	"map": []string{"ICCID=physicalId", "Remarks="}, "validateOnly": true, "errorPolicy": "REJECT_FAILED_ROWS", "expect": 1_500, "silence": true, "create": true,
+	"reason": "Ticket 4711: the vans of the north were sold",
 	"digest": "5f2b6c1d9a3e4f708192a3b4c5d6e7f8",
 }
 

@@ -53,6 +53,7 @@ func operationParameters() []any {
 		parameter("expect", "How many rows there must be. Above 1,000 a run must say it.", object{"type": "integer", "minimum": 0}),
 		parameter("digest", "The digest of a dry run: refused when the rows are others.", object{"type": "string"}),
 		parameter("silence", "Whether a silence is made that ends with the operation, as of startSubscriberChange.", object{"type": "boolean", "default": false}),
+		parameter("reason", "Why, in one line, kept with the operation and in the audit log.", object{"type": "string", "maxLength": domain.MaxReason}),
 	}
 }
 

@@ -851,6 +851,8 @@ type AttachTagInput struct {
 	TagName string `json:"tagName"`
 	// 1 to 1,000 subscribers.
 	PhysicalIds []string `json:"physicalIds"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason *string `json:"reason"`
 }
 
 // GetTagName returns AttachTagInput.TagName, and is useful for accessing the field via an interface.
@@ -858,6 +860,9 @@ func (v *AttachTagInput) GetTagName() string { return v.TagName }
 
 // GetPhysicalIds returns AttachTagInput.PhysicalIds, and is useful for accessing the field via an interface.
 func (v *AttachTagInput) GetPhysicalIds() []string { return v.PhysicalIds }
+
+// GetReason returns AttachTagInput.Reason, and is useful for accessing the field via an interface.
+func (v *AttachTagInput) GetReason() *string { return v.Reason }
 
 // AttachTagResponse is returned by AttachTag on success.
 type AttachTagResponse struct {
@@ -986,6 +991,8 @@ type DetachTagInput struct {
 	TagName string `json:"tagName"`
 	// 1 to 1,000 subscribers.
 	PhysicalIds []string `json:"physicalIds"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason *string `json:"reason"`
 }
 
 // GetTagName returns DetachTagInput.TagName, and is useful for accessing the field via an interface.
@@ -993,6 +1000,9 @@ func (v *DetachTagInput) GetTagName() string { return v.TagName }
 
 // GetPhysicalIds returns DetachTagInput.PhysicalIds, and is useful for accessing the field via an interface.
 func (v *DetachTagInput) GetPhysicalIds() []string { return v.PhysicalIds }
+
+// GetReason returns DetachTagInput.Reason, and is useful for accessing the field via an interface.
+func (v *DetachTagInput) GetReason() *string { return v.Reason }
 
 // DetachTagResponse is returned by DetachTag on success.
 type DetachTagResponse struct {
@@ -1057,6 +1067,8 @@ type EditSubscriberInput struct {
 	Parent *ParentInput `json:"parent"`
 	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
 	ExpectedVersion *string `json:"expectedVersion"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason *string `json:"reason"`
 }
 
 // GetPhysicalId returns EditSubscriberInput.PhysicalId, and is useful for accessing the field via an interface.
@@ -1115,6 +1127,9 @@ func (v *EditSubscriberInput) GetParent() *ParentInput { return v.Parent }
 
 // GetExpectedVersion returns EditSubscriberInput.ExpectedVersion, and is useful for accessing the field via an interface.
 func (v *EditSubscriberInput) GetExpectedVersion() *string { return v.ExpectedVersion }
+
+// GetReason returns EditSubscriberInput.Reason, and is useful for accessing the field via an interface.
+func (v *EditSubscriberInput) GetReason() *string { return v.Reason }
 
 // EditSubscriberResponse is returned by EditSubscriber on success.
 type EditSubscriberResponse struct {

@@ -31,8 +31,17 @@ func NewLog(pool *sqlx.DB) *Log { return &Log{pool, readAtOnce, prunedAtOnce} }
 
 // appendAudit moves the head of the company's log, which no other transaction
 // can until this one ends: so it is the last statement before the commit, and
-// one round trip. It appends nothing where there is no head yet.
-const appendAudit = `
+// one round trip. It appends nothing where there is no head yet. It names no reason, so that
+// migrations are recorded also where the column is not there yet, or not any more.
+const appendAudit = appendedColumns + `, hash)
+  SELECT ` + appendedValues + `, head.hash` + appendedAfter
+
+// appendReasoned is appendAudit of an entry with a reason.
+const appendReasoned = appendedColumns + `, reason, hash)
+  SELECT ` + appendedValues + `, $14, head.hash` + appendedAfter
+
+const (
+	appendedColumns = `
 WITH head AS (
   UPDATE audit_heads h
   SET sequence = h.sequence + 1, hash = sha256(h.hash || int8send(h.sequence + 1) || $2::bytea)
@@ -40,14 +49,16 @@ WITH head AS (
   RETURNING h.sequence, h.hash
 ), appended AS (
   INSERT INTO audit_log (company_id, sequence, at, action, subject_type, subject_id, changes,
-    user_id, actor, access_key_id, door, address, request_id, hash)
-  SELECT own.company_id, head.sequence, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, head.hash
+    user_id, actor, access_key_id, door, address, request_id`
+	appendedValues = `own.company_id, head.sequence, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13`
+	appendedAfter  = `
   FROM audit_heads own
   CROSS JOIN head
   WHERE own.company_id = $1
   RETURNING 1
 )
 SELECT FROM audit_heads own CROSS JOIN appended WHERE own.company_id = $1`
+)
 
 // beginAudit makes the head before the first entry.
 const beginAudit = `
@@ -55,12 +66,14 @@ INSERT INTO audit_heads (company_id, sequence, hash)
 VALUES ($1, 0, decode(repeat('00', 32), 'hex'))
 ON CONFLICT (company_id) DO NOTHING`
 
-// Record notes what the transaction did; it has to be the last statement of it.
+// Record notes what the transaction did, with the reason of the scope; it has to be the last
+// statement of it.
 func Record(ctx context.Context, tx sqlx.ExecerContext, scope domain.Scope, entry domain.AuditEntry) error {
 	entry.At = pg.Moment(time.Now())
 	if scope.Actor != nil {
 		entry.Actor = *scope.Actor
 	}
+	entry.Reason = scope.Reason
 	changes, err := json.Marshal(entry.Changes)
 	if err != nil {
 		return err
@@ -70,14 +83,18 @@ func Record(ctx context.Context, tx sqlx.ExecerContext, scope domain.Scope, entr
 		entry.SubjectType, entry.SubjectID, string(changes), entry.UserID, entry.Name, entry.AccessKeyID,
 		entry.Door, entry.Address, entry.RequestID,
 	}
-	appended, err := pg.Affected(ctx, tx, appendAudit, args...)
+	statement := appendAudit
+	if entry.Reason != "" {
+		statement, args = appendReasoned, append(args, entry.Reason)
+	}
+	appended, err := pg.Affected(ctx, tx, statement, args...)
 	if err != nil || appended > 0 {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, beginAudit, scope.Company); err != nil {
 		return err
 	}
-	if appended, err = pg.Affected(ctx, tx, appendAudit, args...); err == nil && appended == 0 {
+	if appended, err = pg.Affected(ctx, tx, statement, args...); err == nil && appended == 0 {
 		err = errors.New("the audit log has no head")
 	}
 	return err
@@ -89,7 +106,7 @@ func (a *Log) Note(ctx context.Context, scope domain.Scope, entry domain.AuditEn
 }
 
 const auditSelect = `a.sequence, a.at, a.action, a.subject_type, a.subject_id, a.changes::text AS changes_json,
-  a.user_id, a.actor AS name, a.access_key_id, a.door, a.address, a.request_id, encode(a.hash, 'hex') AS hash`
+  a.user_id, a.actor AS name, a.access_key_id, a.door, a.address, a.request_id, a.reason, encode(a.hash, 'hex') AS hash`
 
 // entries is the list of domain.AuditFields.
 var entries = keyset.Table{
@@ -97,7 +114,7 @@ var entries = keyset.Table{
 	WholeOnly: "the audit log",
 	Columns: map[string]keyset.Column{
 		"sequence": {SQL: "a.sequence"}, "at": {SQL: "a.at"}, "action": {SQL: "a.action"}, "subjectType": {SQL: "a.subject_type"}, "subjectId": {SQL: "a.subject_id"},
-		"actor": {SQL: "a.actor"}, "accessKeyId": {SQL: "a.access_key_id"}, "door": {SQL: "a.door"}, "address": {SQL: "a.address"}, "requestId": {SQL: "a.request_id"},
+		"actor": {SQL: "a.actor"}, "accessKeyId": {SQL: "a.access_key_id"}, "door": {SQL: "a.door"}, "address": {SQL: "a.address"}, "requestId": {SQL: "a.request_id"}, "reason": {SQL: "a.reason"},
 	},
 }
 

@@ -11,6 +11,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/fleettest"
 	"simgraph/domain"
+	"simgraph/domain/query"
 	"simgraph/internal/fatal"
 )
 
@@ -65,6 +66,34 @@ func TestWritesTellTheAuditLogWhatTheyChanged(t *testing.T) {
 	}
 	if _, err := fleettest.Verified(ctx, log, fleettest.Acme); err != nil {
 		t.Error(err)
+	}
+}
+
+// Each change that the store makes for a reason has it in its entry, whatever it changes.
+func TestAnEntryHasTheReasonOfItsChange(t *testing.T) {
+	t.Parallel()
+	pool := fleettest.NewInventory(t)
+	log, by, ctx := audit.NewLog(pool), fleettest.All.By(auditor), t.Context()
+	id := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(db.NewSubscribers(pool).List(ctx, by, domain.Listing{Page: domain.Page{Limit: 1}, Projection: fleettest.EveryField})).Items[0].PhysicalID
+	start := len(fleettest.AuditOf(t, log, fleettest.Acme))
+	fleettest.Must[*domain.Subscriber](t)(db.NewSubscribers(pool).EditNickname(ctx, by, id, "lorry"))
+	by.Reason = "Ticket 4711"
+	fleettest.Must[*domain.Subscriber](t)(db.NewSubscribers(pool).EditNickname(ctx, by, id, "van"))
+	fleettest.Must[*domain.Subscriber](t)(db.NewSubscribers(pool).EditNickname(ctx, by, id, "van")) // nothing changes
+	fleettest.Must[int](t)(db.NewTags(pool).Attach(ctx, by, "sold", []string{id}))
+	var got []string
+	for _, e := range fleettest.AuditOf(t, log, fleettest.Acme)[start:] {
+		got = append(got, e.Action+": "+e.Reason)
+	}
+	if strings.Join(got, "\n") != "subscriber.edit: \nsubscriber.edit: Ticket 4711\ntag.attach: Ticket 4711" {
+		t.Errorf("%q", got)
+	}
+	if _, err := fleettest.Verified(ctx, log, fleettest.Acme); err != nil {
+		t.Error(err)
+	}
+	filter := fleettest.Must[query.Expr](t)(query.Compare(domain.AuditFields, "reason", query.Like, "4711"))
+	if n := fleettest.Must[int](t)(log.Count(ctx, fleettest.All, domain.Listing{Filter: filter})); n != 2 {
+		t.Errorf("%d entries are found", n)
 	}
 }
 
@@ -126,6 +155,7 @@ func TestATamperedLogInTheDatabaseShows(t *testing.T) {
 	}
 	for _, tamper := range []string{
 		`UPDATE audit_log SET actor = 'mallory' WHERE company_id = $1 AND sequence = $2`,
+		`UPDATE audit_log SET reason = 'forged' WHERE company_id = $1 AND sequence = $2`,
 		`UPDATE audit_log SET changes = '[]' WHERE company_id = $1 AND sequence = $2`,
 		`DELETE FROM audit_log WHERE company_id = $1 AND sequence = $2`,
 		`DELETE FROM audit_log WHERE company_id = $1 AND sequence = $2 - 1`,

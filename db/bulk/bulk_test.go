@@ -56,6 +56,56 @@ func TestADryRunShowsWhatTheRunChanges(t *testing.T) {
 	}
 }
 
+// A dry run, its run and what undoes it have reasons of their own, also in the audit log and for
+// webhooks.
+func TestOperationsHaveTheirReasons(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.hook("whole", boss, "{}")
+	f.pool.MustExec(`UPDATE webhooks SET groups = NULL`)
+	dry := f.start(f.boss.WithReason("planned"), bulk.Start{PhysicalIDs: []string{"p0001"}, Change: tag("sold"), ValidateOnly: true})
+	run := f.run(f.start(f.boss.WithReason("Ticket 4711"), again(dry)).OperationID)
+	plain := f.run(f.start(f.boss, bulk.Start{PhysicalIDs: []string{"p0002"}, Change: tag("sold")}).OperationID)
+	undo, err := f.store.Undo(t.Context(), f.boss.WithReason("not sold"), run.OperationID)
+	f.try(err)
+	undo = f.run(undo.OperationID)
+	waiting := f.start(f.boss.WithReason("too early"), bulk.Start{PhysicalIDs: []string{"p0003"}, Change: tag("sold")})
+	_, err = f.store.Cancel(t.Context(), f.boss.WithReason("wrong one"), waiting.OperationID)
+	f.try(err)
+	for _, c := range []struct {
+		of      *bulk.Operation
+		reason  string
+		entries []string
+	}{
+		{f.find(dry.OperationID), "planned", []string{"operation.start: planned"}},
+		{run, "Ticket 4711", []string{"operation.start: Ticket 4711", "operation.run: Ticket 4711"}},
+		{plain, "", []string{"operation.start: ", "operation.run: "}},
+		{undo, "not sold", []string{"operation.undo: not sold", "operation.run: not sold"}},
+		{f.find(waiting.OperationID), "too early", []string{"operation.start: too early", "operation.cancel: wrong one"}},
+	} {
+		if c.of.Reason != c.reason {
+			t.Errorf("got %q, want %q", c.of.Reason, c.reason)
+		}
+		var entries, sent []string
+		f.try(f.pool.Select(&entries, `SELECT action || ': ' || reason FROM audit_log WHERE subject_id = $1 ORDER BY sequence`, c.of.OperationID))
+		if !slices.Equal(entries, c.entries) {
+			t.Errorf("the audit log has %q, want %q", entries, c.entries)
+		}
+		f.try(f.pool.Select(&sent, `
+SELECT COALESCE(d ->> 'reason', '') FROM (SELECT (m.event::jsonb) -> 'data' AS d FROM webhook_messages m) e WHERE d ->> 'operationId' = $1`, c.of.OperationID))
+		if len(sent) != 1 || sent[0] != c.reason {
+			t.Errorf("webhooks get %q, want %q", sent, c.reason)
+		}
+	}
+	filter, err := query.Compare(bulk.Fields, "reason", query.Like, "sold")
+	f.try(err)
+	if n, err := f.store.Count(t.Context(), f.boss.Scope, domain.Listing{Filter: filter}); n != 1 || err != nil {
+		t.Errorf("%d operations are found, %v", n, err)
+	}
+	_, err = audit.NewLog(f.pool).Verify(t.Context(), domain.Whole(1))
+	f.try(err)
+}
+
 func TestErrorPolicies(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)

@@ -42,7 +42,7 @@ const lockOperation = `
 SELECT o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.error_policy, o.undo_of::text AS undo_of, o.change::text AS change, o.position,
   o.total, o.done, o.created, o.changed, o.removed, o.failed, o.skipped, o.started_at, o.ended_at, o.creates,
   COALESCE(o.fired, 0) AS fired, COALESCE(o.mailed, '{}') AS mailed, COALESCE(o.messages, 0) AS messages, COALESCE(o.commands, 0) AS commands,
-  o.silence_id, o.permissions, o.groups, o.user_id, o.actor, o.access_key_id, o.door, o.address, o.request_id
+  o.silence_id, o.permissions, o.groups, o.user_id, o.actor, o.access_key_id, o.door, o.address, o.request_id, o.reason
 FROM operations o
 WHERE o.company_id = $1 AND o.operation_id = $2::uuid
 FOR UPDATE`
@@ -55,10 +55,12 @@ func lock(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id uuid.UU
 	return o, err
 }
 
-// by is who started it, as the scope of the whole company.
+// by is who started it and why, as the scope of the whole company.
 func (o *locked) by(company domain.CompanyID) domain.Scope {
-	return domain.Whole(company).By(&domain.Actor{UserID: o.UserID, Name: o.Actor, AccessKeyID: o.AccessKeyID,
+	scope := domain.Whole(company).By(&domain.Actor{UserID: o.UserID, Name: o.Actor, AccessKeyID: o.AccessKeyID,
 		Origin: domain.Origin{Door: o.Door, Address: o.Address, RequestID: o.RequestID}})
+	scope.Reason = o.Reason
+	return scope
 }
 
 // endOperation forgets what a check before a run has found when the run is cancelled or

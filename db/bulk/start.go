@@ -33,8 +33,8 @@ SELECT count(*) FROM (
 	// time leaves the check to the request for a while, where there is one.
 	addOperation = `
 INSERT INTO operations (company_id, operation_id, state, is_dry_run, error_policy, undo_of, change, permissions, groups, digest, total,
-  started_at, due_at, user_id, actor, access_key_id, door, address, request_id, silence_id, dry_run_of, creates, fired, mailed, messages, commands)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16, $17, $18, $19, $20, $21, $22, 0, '{}', 0, 0)`
+  started_at, due_at, user_id, actor, access_key_id, door, address, request_id, silence_id, dry_run_of, creates, fired, mailed, messages, commands, reason)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + make_interval(secs => $13), $14, $15, $16, $17, $18, $19, $20, $21, $22, 0, '{}', 0, 0, $23)`
 	digestRows = `
 SELECT encode(sha256(convert_to($3::text || chr(10) || string_agg(r.physical_id || ' ' || COALESCE(r.wanted::text, ''), chr(10) ORDER BY r.position), 'UTF8')), 'hex')
 FROM operation_rows r
@@ -273,7 +273,7 @@ func checkRoom(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope) 
 	return err
 }
 
-// add stores an operation whose rows are there, and notes who started it.
+// add stores an operation whose rows are there, and notes who started it and why.
 func (s *Store) add(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newOperation, action string, changes ...domain.AuditChange) error {
 	var by domain.Actor
 	if scope.Actor != nil {
@@ -285,7 +285,7 @@ func (s *Store) add(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, o newO
 	}
 	if _, err := pg.Affected(ctx, tx, addOperation, scope.Company, o.id, string(o.state), o.isDryRun, string(o.policy), o.undoOf, textOf(o.change),
 		pq.Array(o.permissions), pg.GroupsOf(scope), o.digest, o.total, s.moment(), wait,
-		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID, o.silenceID, o.dryRunOf, o.creates); err != nil {
+		by.UserID, by.Name, by.AccessKeyID, by.Door, by.Address, by.RequestID, o.silenceID, o.dryRunOf, o.creates, scope.Reason); err != nil {
 		return err
 	}
 	if err := announce.Operation(ctx, tx, scope.Company, o.id); err != nil {

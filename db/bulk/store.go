@@ -81,7 +81,7 @@ func (s *Store) moment() time.Time { return pg.Moment(s.Now()) }
 
 // operationColumns are those of an operation o of the company $1.
 const operationColumns = `o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.error_policy, o.undo_of::text AS undo_of,
-  o.actor AS started_by, o.change::text AS change_text, o.creates, o.digest, o.total, o.done, o.created, o.changed, o.removed, o.failed, o.skipped, o.started_at, o.ended_at,
+  o.actor AS started_by, o.reason, o.change::text AS change_text, o.creates, o.digest, o.total, o.done, o.created, o.changed, o.removed, o.failed, o.skipped, o.started_at, o.ended_at,
   CASE WHEN o.state IN ('DONE', 'CANCELLED') AND o.undo_of IS NULL AND NOT o.is_dry_run AND o.created + o.changed > 0 AND NOT EXISTS (
     SELECT FROM operations u WHERE u.company_id = $1 AND u.undo_of = o.operation_id AND u.state <> 'CANCELLED')
   THEN o.ended_at + interval '168 hours' END AS undoable_until,
@@ -230,7 +230,7 @@ var operationsTable = keyset.Table{
 	Key: operationKey, Order: []query.Order{{Field: operationKey, Desc: true}}, Select: operationColumns, From: ` FROM operations o WHERE ` + visibleOperations,
 	Columns: map[string]keyset.Column{
 		operationKey.Name: {SQL: "o.operation_id", UUID: true}, "state": {SQL: "o.state"}, "isDryRun": {SQL: "o.is_dry_run"}, "errorPolicy": {SQL: "o.error_policy"},
-		"undoOf": {SQL: "o.undo_of", UUID: true, Nullable: true}, "startedBy": {SQL: "o.actor"}, "total": {SQL: "o.total"}, "created": {SQL: "o.created"}, "changed": {SQL: "o.changed"}, "removed": {SQL: "o.removed"},
+		"undoOf": {SQL: "o.undo_of", UUID: true, Nullable: true}, "startedBy": {SQL: "o.actor"}, "reason": {SQL: "o.reason"}, "total": {SQL: "o.total"}, "created": {SQL: "o.created"}, "changed": {SQL: "o.changed"}, "removed": {SQL: "o.removed"},
 		"failed": {SQL: "o.failed"}, "startedAt": {SQL: "o.started_at"}, "endedAt": {SQL: "o.ended_at", Nullable: true},
 	},
 }

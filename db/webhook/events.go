@@ -376,7 +376,7 @@ func (b *batch) addChanged(ctx context.Context, endpoint *wanting, changed []*ch
 
 const finishedOperation = `
 SELECT o.operation_id::text AS operation_id, o.state, o.is_dry_run, o.undo_of::text AS undo_of, o.total, o.created, o.changed, o.removed, o.failed, o.skipped,
-  o.ended_at, o.groups, o.user_id
+  nullif(o.reason, '') AS reason, o.ended_at, o.groups, o.user_id
 FROM operations o
 WHERE o.company_id = $1 AND o.operation_id = $2`
 

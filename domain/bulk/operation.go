@@ -98,6 +98,8 @@ type Operation struct {
 	StartedBy string
 	// Description is what changes, in words.
 	Description string
+	// Reason is why, in the words of who started it; "" where none was given.
+	Reason string
 	// Digest identifies the subscribers and their changes, in hexadecimal.
 	Digest string
 	// Total is the number of rows, Done of those that were decided or checked: it is
@@ -258,6 +260,7 @@ var Fields = query.NewFields(
 	query.Enumerated("errorPolicy", []Policy{RejectEverything, RejectFailedRows, IgnoreFailed}).Unordered(),
 	query.Field{Name: "undoOf", Type: query.Text}.Unordered(),
 	query.Field{Name: "startedBy", Type: query.Text}.Unordered(),
+	query.Field{Name: "reason", Type: query.Text}.Unordered(),
 	query.Field{Name: "total", Type: query.Integer}.Unordered(),
 	query.Field{Name: "created", Type: query.Integer}.Unordered(),
 	query.Field{Name: "changed", Type: query.Integer}.Unordered(),

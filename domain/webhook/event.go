@@ -99,12 +99,14 @@ type Finish struct {
 	UndoOf      *string `json:"undoOf"`
 	// Description is what changes, in words, cut to MaxDescription characters.
 	Description string `json:"description"`
-	Total       int    `json:"total"`
-	Created     int    `json:"created"`
-	Changed     int    `json:"changed"`
-	Removed     int    `json:"removed"`
-	Failed      int    `json:"failed"`
-	Skipped     int    `json:"skipped"`
+	// Reason is why, in the words of who started it; nil where none was given.
+	Reason  *string `json:"reason"`
+	Total   int     `json:"total"`
+	Created int     `json:"created"`
+	Changed int     `json:"changed"`
+	Removed int     `json:"removed"`
+	Failed  int     `json:"failed"`
+	Skipped int     `json:"skipped"`
 }
 
 // MaxDescription bounds what an event says of an operation, in characters.

@@ -99,6 +99,9 @@ func (f *Finish) facts() []fact {
 			facts = append(facts, fact{of.name, strconv.Itoa(of.n)})
 		}
 	}
+	if f.Reason != nil {
+		facts = append(facts, fact{"Reason", *f.Reason})
+	}
 	return append(facts, fact{"Operation", f.OperationID})
 }
 

@@ -721,7 +721,7 @@ func (ec *executionContext) unmarshalInputAuditFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "sequence", "at", "action", "subjectType", "subjectId", "actor", "accessKeyId", "door", "address", "requestId"}
+	fieldsInOrder := [...]string{"and", "or", "not", "sequence", "at", "action", "subjectType", "subjectId", "actor", "accessKeyId", "door", "address", "requestId", "reason"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -820,6 +820,13 @@ func (ec *executionContext) unmarshalInputAuditFilter(ctx context.Context, obj a
 				return it, err
 			}
 			it["requestId"] = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["reason"] = data
 		}
 	}
 	return it, nil
@@ -2135,7 +2142,7 @@ func (ec *executionContext) unmarshalInputOperationFilter(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "operationId", "state", "isDryRun", "errorPolicy", "undoOf", "startedBy", "total", "created", "changed", "removed", "failed", "startedAt", "endedAt"}
+	fieldsInOrder := [...]string{"and", "or", "not", "operationId", "state", "isDryRun", "errorPolicy", "undoOf", "startedBy", "reason", "total", "created", "changed", "removed", "failed", "startedAt", "endedAt"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -2206,6 +2213,13 @@ func (ec *executionContext) unmarshalInputOperationFilter(ctx context.Context, o
 				return it, err
 			}
 			it["startedBy"] = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOStringFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["reason"] = data
 		case "total":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("total"))
 			data, err := ec.unmarshalOIntFilter2map(ctx, v)

@@ -319,6 +319,29 @@ func (ec *executionContext) fieldContext_Operation_description(_ context.Context
 	return graphql.NewScalarFieldContext("Operation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Operation_reason(ctx context.Context, field graphql.CollectedField, obj *bulk.Operation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operation_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalOString2string(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Operation_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Operation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Operation_digest(ctx context.Context, field graphql.CollectedField, obj *bulk.Operation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1643,7 +1666,7 @@ func (ec *executionContext) unmarshalInputCancelOperationInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"operationId"}
+	fieldsInOrder := [...]string{"operationId", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1657,6 +1680,13 @@ func (ec *executionContext) unmarshalInputCancelOperationInput(ctx context.Conte
 				return it, err
 			}
 			it.OperationID = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -1726,7 +1756,7 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 		asMap["silence"] = false
 	}
 
-	fieldsInOrder := [...]string{"where", "all", "physicalIds", "rows", "dryRunOf", "change", "create", "errorPolicy", "validateOnly", "expect", "digest", "silence"}
+	fieldsInOrder := [...]string{"where", "all", "physicalIds", "rows", "dryRunOf", "change", "create", "errorPolicy", "validateOnly", "expect", "digest", "silence", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1817,6 +1847,13 @@ func (ec *executionContext) unmarshalInputStartSubscriberChangeInput(ctx context
 				return it, err
 			}
 			it.Silence = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2082,7 +2119,7 @@ func (ec *executionContext) unmarshalInputUndoOperationInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"operationId"}
+	fieldsInOrder := [...]string{"operationId", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2096,6 +2133,13 @@ func (ec *executionContext) unmarshalInputUndoOperationInput(ctx context.Context
 				return it, err
 			}
 			it.OperationID = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2230,6 +2274,11 @@ func (ec *executionContext) _Operation(ctx context.Context, sel ast.SelectionSet
 		case "description":
 			out.Values[i] = ec._Operation_description(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "reason":
+			out.Values[i] = ec._Operation_reason(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "digest":

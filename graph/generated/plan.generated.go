@@ -1506,6 +1506,15 @@ func (e *executableSchema) planAuditEntry() *plan.Object {
 					return appendOString2string(b, obj.RequestID)
 				},
 			},
+			"reason": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_reason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.AuditEntry)
+					return appendOString2string(b, obj.Reason)
+				},
+			},
 			"hash": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6611,6 +6620,15 @@ func (e *executableSchema) planOperation() *plan.Object {
 				Plain: func(b []byte, of any) ([]byte, bool) {
 					obj := of.(*bulk.Operation)
 					return appendNString2string(b, obj.Description)
+				},
+			},
+			"reason": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Operation_reason(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*bulk.Operation)
+					return appendOString2string(b, obj.Reason)
 				},
 			},
 			"digest": {

@@ -213,6 +213,7 @@ type ComplexityRoot struct {
 		Hash        func(childComplexity int) int
 		ID          func(childComplexity int) int
 		Name        func(childComplexity int) int
+		Reason      func(childComplexity int) int
 		RequestID   func(childComplexity int) int
 		Sequence    func(childComplexity int) int
 		SubjectID   func(childComplexity int) int
@@ -982,6 +983,7 @@ type ComplexityRoot struct {
 		ID             func(childComplexity int) int
 		IsDryRun       func(childComplexity int) int
 		OperationID    func(childComplexity int) int
+		Reason         func(childComplexity int) int
 		Removed        func(childComplexity int) int
 		Results        func(childComplexity int, first *int32, after *string, last *int32, before *string, filter map[string]any, orderBy []map[string]any) int
 		Silence        func(childComplexity int) int
@@ -2622,6 +2624,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuditEntry.Name(childComplexity), true
+	case "AuditEntry.reason":
+		if e.ComplexityRoot.AuditEntry.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Reason(childComplexity), true
 	case "AuditEntry.requestId":
 		if e.ComplexityRoot.AuditEntry.RequestID == nil {
 			break
@@ -5902,6 +5910,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operation.OperationID(childComplexity), true
+	case "Operation.reason":
+		if e.ComplexityRoot.Operation.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operation.Reason(childComplexity), true
 	case "Operation.removed":
 		if e.ComplexityRoot.Operation.Removed == nil {
 			break
@@ -12395,6 +12409,8 @@ type AuditEntry implements Node {
   address: String
   "The X-Request-Id of the request; null for what no request did."
   requestId: String
+  "Why, in the words of who did it; null where none was given."
+  reason: String
   "The SHA-256 over the hash of the entry before and this entry, in hexadecimal."
   hash: String!
 }
@@ -14229,6 +14245,8 @@ input AuditFilter {
   address: StringFilter
   "The X-Request-Id of the request; null for what no request did."
   requestId: StringFilter
+  "Why, in the words of who did it; null where none was given."
+  reason: StringFilter
 }
 
 "One step of an order of entries of the audit log."
@@ -14597,6 +14615,8 @@ input OperationFilter {
   undoOf: StringFilter
   "Who started it: the e-mail address of the user, or the account that ran a command."
   startedBy: StringFilter
+  "Why, in the words of who started it; null where none was given."
+  reason: StringFilter
   "How many subscribers it is for."
   total: IntFilter
   "How many were created; after a check, would be created."
@@ -15883,6 +15903,8 @@ type Operation implements Node {
   startedBy: String!
   "What changes, in words; rows may have changes of their own beside it."
   description: String!
+  "Why, in the words of who started it; null where none was given."
+  reason: String
   "Identifies the subscribers and their changes: what a dry run gives here can be demanded of a run."
   digest: String!
   "How many subscribers it is for."
@@ -16107,6 +16129,8 @@ input StartSubscriberChangeInput {
   whole company.
   """
   silence: Boolean! = false
+  "Why, in one line of at most 500 characters. The operation and the audit log keep it."
+  reason: String
 }
 
 "A change of a subscriber. What is left out stays as it is."
@@ -16187,6 +16211,8 @@ type StartSubscriberChangePayload {
 input CancelOperationInput {
   "The id of the operation."
   operationId: String!
+  "Why, in one line of at most 500 characters. The audit log keeps it."
+  reason: String
 }
 
 "What cancelling gave."
@@ -16199,6 +16225,8 @@ type CancelOperationPayload {
 input UndoOperationInput {
   "The id of the operation."
   operationId: String!
+  "Why, in one line of at most 500 characters. The operation that takes the changes back and the audit log keep it."
+  reason: String
 }
 
 "What undoing gave."
@@ -18598,6 +18626,8 @@ input CreateSubscriberInput {
   smdpProvider: String
   "The eUICC that it is a profile on."
   parent: ParentInput
+  "Why, in one line of at most 500 characters. The audit log keeps it with what changes."
+  reason: String
 }
 
 "Where a profile is attached."
@@ -18654,6 +18684,8 @@ input EditSubscriberInput {
   parent: ParentInput @guard(permissions: [MANAGE_INVENTORY])
   "The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited."
   expectedVersion: String
+  "Why, in one line of at most 500 characters. The audit log keeps it with what changes."
+  reason: String
 }
 
 "What editing a subscriber gave."
@@ -18672,6 +18704,8 @@ input MoveSubscriberInput {
   physicalId: String!
   "The group that it is in from now on; in none when null. INVALID_PARAMETER when missing."
   groupId: Int
+  "Why, in one line of at most 500 characters. The audit log keeps it with what changes."
+  reason: String
 }
 
 "What moving gave."
@@ -18684,6 +18718,8 @@ type MoveSubscriberPayload {
 input BarSubscriberInput {
   "ICCID, device EUI or IMEI."
   physicalId: String!
+  "Why, in one line of at most 500 characters. The audit log keeps it with what changes."
+  reason: String
 }
 
 "What barring gave."
@@ -18700,6 +18736,8 @@ type BarSubscriberPayload {
 input UnbarSubscriberInput {
   "ICCID, device EUI or IMEI."
   physicalId: String!
+  "Why, in one line of at most 500 characters. The audit log keeps it with what changes."
+  reason: String
 }
 
 "What unbarring gave."
@@ -18718,6 +18756,8 @@ input TerminateSubscriberInput {
   physicalId: String!
   "When, not in the future and not before the start of the contract; now when missing."
   terminateDate: DateTime
+  "Why, in one line of at most 500 characters. The audit log keeps it with what changes."
+  reason: String
 }
 
 "What terminating gave."
@@ -18840,6 +18880,8 @@ input AttachTagInput {
   tagName: String!
   "1 to 1,000 subscribers."
   physicalIds: [String!]!
+  "Why, in one line of at most 500 characters. The audit log keeps it with what changes."
+  reason: String
 }
 
 "Which tag to take off which subscribers."
@@ -18848,6 +18890,8 @@ input DetachTagInput {
   tagName: String!
   "1 to 1,000 subscribers."
   physicalIds: [String!]!
+  "Why, in one line of at most 500 characters. The audit log keeps it with what changes."
+  reason: String
 }
 
 "What attaching a tag gave."
@@ -20286,6 +20330,8 @@ func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field gr
 		return ec.fieldContext_AuditEntry_address(ctx, field)
 	case "requestId":
 		return ec.fieldContext_AuditEntry_requestId(ctx, field)
+	case "reason":
+		return ec.fieldContext_AuditEntry_reason(ctx, field)
 	case "hash":
 		return ec.fieldContext_AuditEntry_hash(ctx, field)
 	}
@@ -21614,6 +21660,8 @@ func (ec *executionContext) childFields_Operation(ctx context.Context, field gra
 		return ec.fieldContext_Operation_startedBy(ctx, field)
 	case "description":
 		return ec.fieldContext_Operation_description(ctx, field)
+	case "reason":
+		return ec.fieldContext_Operation_reason(ctx, field)
 	case "digest":
 		return ec.fieldContext_Operation_digest(ctx, field)
 	case "total":

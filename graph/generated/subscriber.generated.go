@@ -2260,7 +2260,7 @@ func (ec *executionContext) unmarshalInputBarSubscriberInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"physicalId"}
+	fieldsInOrder := [...]string{"physicalId", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2274,6 +2274,13 @@ func (ec *executionContext) unmarshalInputBarSubscriberInput(ctx context.Context
 				return it, err
 			}
 			it.PhysicalID = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2309,7 +2316,7 @@ func (ec *executionContext) unmarshalInputCreateSubscriberInput(ctx context.Cont
 		asMap["subscriberType"] = "PHYSICAL"
 	}
 
-	fieldsInOrder := [...]string{"kind", "physicalId", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "nickname", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "isBarred", "isActive", "groupId", "subscriberType", "eid", "smdpProvider", "parent"}
+	fieldsInOrder := [...]string{"kind", "physicalId", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "nickname", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "isBarred", "isActive", "groupId", "subscriberType", "eid", "smdpProvider", "parent", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2449,6 +2456,13 @@ func (ec *executionContext) unmarshalInputCreateSubscriberInput(ctx context.Cont
 				return it, err
 			}
 			it.Parent = graphql.OmittableOf(data)
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -2465,7 +2479,7 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"physicalId", "nickname", "kind", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent", "expectedVersion"}
+	fieldsInOrder := [...]string{"physicalId", "nickname", "kind", "subscriberId", "dataNumber", "imsi", "fixedIpAddress", "operatorCode", "tariffName", "contractLength", "connectionDate", "expiryDate", "terminateDate", "isActive", "subscriberType", "eid", "smdpProvider", "parent", "expectedVersion", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2985,6 +2999,13 @@ func (ec *executionContext) unmarshalInputEditSubscriberInput(ctx context.Contex
 				return it, err
 			}
 			it.ExpectedVersion = graphql.OmittableOf(data)
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -3001,7 +3022,7 @@ func (ec *executionContext) unmarshalInputMoveSubscriberInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"physicalId", "groupId"}
+	fieldsInOrder := [...]string{"physicalId", "groupId", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3022,6 +3043,13 @@ func (ec *executionContext) unmarshalInputMoveSubscriberInput(ctx context.Contex
 				return it, err
 			}
 			it.GroupID = graphql.OmittableOf(data)
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -3720,7 +3748,7 @@ func (ec *executionContext) unmarshalInputTerminateSubscriberInput(ctx context.C
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"physicalId", "terminateDate"}
+	fieldsInOrder := [...]string{"physicalId", "terminateDate", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3741,6 +3769,13 @@ func (ec *executionContext) unmarshalInputTerminateSubscriberInput(ctx context.C
 				return it, err
 			}
 			it.TerminateDate = graphql.OmittableOf(data)
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -3757,7 +3792,7 @@ func (ec *executionContext) unmarshalInputUnbarSubscriberInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"physicalId"}
+	fieldsInOrder := [...]string{"physicalId", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3771,6 +3806,13 @@ func (ec *executionContext) unmarshalInputUnbarSubscriberInput(ctx context.Conte
 				return it, err
 			}
 			it.PhysicalID = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil

@@ -649,7 +649,7 @@ func (ec *executionContext) unmarshalInputAttachTagInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"tagName", "physicalIds"}
+	fieldsInOrder := [...]string{"tagName", "physicalIds", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -670,6 +670,13 @@ func (ec *executionContext) unmarshalInputAttachTagInput(ctx context.Context, ob
 				return it, err
 			}
 			it.PhysicalIds = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -686,7 +693,7 @@ func (ec *executionContext) unmarshalInputDetachTagInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"tagName", "physicalIds"}
+	fieldsInOrder := [...]string{"tagName", "physicalIds", "reason"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -707,6 +714,13 @@ func (ec *executionContext) unmarshalInputDetachTagInput(ctx context.Context, ob
 				return it, err
 			}
 			it.PhysicalIds = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil

@@ -106,7 +106,7 @@ func (h *Handler) start(w http.ResponseWriter, r *http.Request) (*answer, error)
 	if !isCSV(r.Header) {
 		return nil, errMedia
 	}
-	start, mapping, err := options(r.URL)
+	start, mapping, reason, err := options(r.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (h *Handler) start(w http.ResponseWriter, r *http.Request) (*answer, error)
 	}
 	a := &answer{Unreadable: []badLine{}}
 	start.Lines = h.read(w, r, mapping, a)
-	operation, err := h.Operations.Start(ctx, caller, start)
+	operation, err := h.Operations.Start(ctx, caller.WithReason(reason), start)
 	if err != nil {
 		return nil, err
 	}
@@ -150,23 +150,26 @@ func isCSV(header http.Header) bool {
 	return err == nil && media == "text/csv" && (charset == "" || charset == "utf-8") && header.Get("Content-Encoding") == ""
 }
 
-// options reads the query of a request.
-func options(from *url.URL) (start bulk.Start, mapping Mapping, err error) {
+// options reads the query of a request: what it starts, what its columns are, and why.
+func options(from *url.URL) (start bulk.Start, mapping Mapping, reason string, err error) {
 	start = bulk.Start{ErrorPolicy: bulk.RejectEverything}
 	given, err := parseQuery(from.RawQuery)
 	if err != nil {
-		return start, nil, err
+		return start, nil, "", err
 	}
 	for name, values := range given {
 		if name != "map" && len(values) > 1 {
-			return start, nil, domain.Invalid(name, "%s is there twice", name)
+			return start, nil, "", domain.Invalid(name, "%s is there twice", name)
 		}
 		if err := setOption(&start, name, values[0]); err != nil {
-			return start, nil, err
+			return start, nil, "", err
 		}
 	}
+	if reason, err = domain.NewReason(given.Get("reason")); err != nil {
+		return start, nil, "", err
+	}
 	mapping, err = ParseMapping(given["map"])
-	return start, mapping, err
+	return start, mapping, reason, err
 }
 
 func parseQuery(raw string) (url.Values, error) {
@@ -179,7 +182,7 @@ func parseQuery(raw string) (url.Values, error) {
 
 func setOption(start *bulk.Start, name, value string) (err error) {
 	switch name {
-	case "map":
+	case "map", "reason":
 	case "digest":
 		start.Digest = value
 	case "expect":
@@ -197,7 +200,7 @@ func setOption(start *bulk.Start, name, value string) (err error) {
 	case "errorPolicy":
 		start.ErrorPolicy, err = ParsePolicy(value)
 	default:
-		return domain.Invalid(clip(name), "the parameter %q is none of map, validateOnly, errorPolicy, create, expect, digest, silence", clip(name))
+		return domain.Invalid(clip(name), "the parameter %q is none of map, validateOnly, errorPolicy, create, expect, digest, silence, reason", clip(name))
 	}
 	return err
 }

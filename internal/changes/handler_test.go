@@ -167,6 +167,28 @@ func TestAFileIsTriedAndRun(t *testing.T) {
 	}
 }
 
+func TestAFileIsRunForAReason(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var run started
+	if status := f.send("boss", mapped+"&errorPolicy=REJECT_FAILED_ROWS&reason=+Ticket%204711+", "text/csv", file, &run); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	f.work()
+	of, err := f.store.Find(t.Context(), domain.Whole(1), run.OperationID)
+	fatal.If(t, err)
+	if of.Reason != "Ticket 4711" {
+		t.Errorf("%q", of.Reason)
+	}
+	var refused struct {
+		Error struct{ Details []struct{ Field string } }
+	}
+	status := f.send("boss", mapped+"&reason=one%0Atwo", "text/csv", file, &refused)
+	if status != http.StatusBadRequest || len(refused.Error.Details) != 1 || refused.Error.Details[0].Field != "reason" {
+		t.Errorf("%d, %+v", status, refused)
+	}
+}
+
 // A file with create creates, edits and moves; without it, or without the permission, it
 // creates nothing. Its template is a file, too.
 func TestAFileCreatesSubscribers(t *testing.T) {
@@ -250,6 +272,9 @@ func TestRequestsThatStartNothing(t *testing.T) {
 		"a wrong number":    {"boss", mapped + "&expect=many", "text/csv", file, http.StatusBadRequest},
 		"another number":    {"boss", mapped + "&expect=6", "text/csv", file, http.StatusBadRequest},
 		"an option twice":   {"boss", mapped + "&expect=5&expect=5", "text/csv", file, http.StatusBadRequest},
+		"a long reason":     {"boss", mapped + "&reason=" + strings.Repeat("x", 501), "text/csv", file, http.StatusBadRequest},
+		"a reason of lines": {"boss", mapped + "&reason=one%0Atwo", "text/csv", file, http.StatusBadRequest},
+		"a reason twice":    {"boss", mapped + "&reason=a&reason=b", "text/csv", file, http.StatusBadRequest},
 		"a broken query":    {"boss", "?map=%zz", "text/csv", file, http.StatusBadRequest},
 		"no file":           {"boss", mapped, "text/csv", "", http.StatusBadRequest},
 		"a large file":      {"boss", mapped, "text/csv", "ICCID,nickname\n" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 65), http.StatusRequestEntityTooLarge},

@@ -225,6 +225,7 @@ type auditLine struct {
 	Door          string           `json:"door"`
 	Address       string           `json:"address"`
 	RequestID     string           `json:"requestId"`
+	Reason        string           `json:"reason"`
 	Hash          string           `json:"hash"`
 }
 
@@ -242,7 +243,7 @@ func newAuditLine(company *domain.Company, e *domain.AuditEntry) auditLine {
 	return auditLine{
 		Company: company.ExternalID, CompanyNumber: company.CompanyID, Sequence: e.Sequence, At: e.At, Action: e.Action,
 		SubjectType: e.SubjectType, SubjectID: e.SubjectID, Changes: changes, UserID: e.UserID, Actor: e.Name, AccessKeyID: e.AccessKeyID,
-		Door: e.Door, Address: e.Address, RequestID: e.RequestID, Hash: e.Hash,
+		Door: e.Door, Address: e.Address, RequestID: e.RequestID, Reason: e.Reason, Hash: e.Hash,
 	}
 }
 
@@ -253,7 +254,7 @@ func (l *auditLine) entry() *domain.AuditEntry {
 		changes[i] = domain.AuditChange(c)
 	}
 	return &domain.AuditEntry{
-		Sequence: l.Sequence, At: l.At, Action: l.Action, SubjectType: l.SubjectType, SubjectID: l.SubjectID, Changes: changes, Hash: l.Hash,
+		Sequence: l.Sequence, At: l.At, Action: l.Action, SubjectType: l.SubjectType, SubjectID: l.SubjectID, Changes: changes, Reason: l.Reason, Hash: l.Hash,
 		Actor: domain.Actor{
 			UserID: l.UserID, Name: l.Actor, AccessKeyID: l.AccessKeyID,
 			Origin: domain.Origin{Door: l.Door, Address: l.Address, RequestID: l.RequestID},

@@ -33,7 +33,7 @@ import (
 type Import struct {
 	Files  []string `arg:"" name:"file" help:"Bundles to load, one after the other; - is standard input."`
 	Format string   `enum:"auto,ndjson,csv" default:"auto" help:"How the files are written: ndjson, csv, or auto, which takes .csv for CSV and everything else for NDJSON."`
-	Type   string   `enum:"auto,usage,changes" default:"auto" help:"What a CSV file holds: usage, changes of subscribers, or auto, which takes it for changes where --company, --map or --create is there."`
+	Type   string   `enum:"auto,usage,changes" default:"auto" help:"What a CSV file holds: usage, changes of subscribers, or auto, which takes it for changes where --company, --map, --create or --reason is there."`
 
 	Source string `placeholder:"NAME" help:"The source whose records the files hold: they are read by its profile. --company says whose it is where there are several companies."`
 
@@ -41,12 +41,13 @@ type Import struct {
 	Map         []string `group:"Changes of subscribers" sep:"none" placeholder:"COLUMN=FIELD" help:"What a column of another name holds, or COLUMN= to leave it out; give it again for more."`
 	ErrorPolicy string   `group:"Changes of subscribers" enum:"REJECT_EVERYTHING,REJECT_FAILED_ROWS,IGNORE_FAILED" default:"REJECT_EVERYTHING" help:"What becomes of the others when lines fail: REJECT_EVERYTHING, REJECT_FAILED_ROWS or IGNORE_FAILED."`
 	Create      bool     `group:"Changes of subscribers" help:"Create the subscribers of lines that do not exist, where a line has what that needs."`
+	Reason      string   `group:"Changes of subscribers" placeholder:"TEXT" help:"Why they change, in one line, for the operations and the audit log."`
 	DryRun      bool     `group:"Changes of subscribers" help:"Print what would change and what fails, and change nothing."`
 }
 
 // holdsChanges reports whether the files are changes of subscribers.
 func (i *Import) holdsChanges() bool {
-	return i.Type == "changes" || i.Type == "auto" && (i.Company != "" || len(i.Map) > 0 || i.Create)
+	return i.Type == "changes" || i.Type == "auto" && (i.Company != "" || len(i.Map) > 0 || i.Create || i.Reason != "")
 }
 
 // Help shows examples.
@@ -184,13 +185,17 @@ func (i *Import) change(ctx context.Context, env *Env, pool *sqlx.DB) error {
 	if err != nil {
 		return err
 	}
+	reason, err := domain.NewReason(i.Reason)
+	if err != nil {
+		return err
+	}
 	company, err := OneCompany(ctx, companies.New(pool), i.Company)
 	if err != nil {
 		return err
 	}
 	operator := &domain.Caller{Permissions: domain.AllPermissions(), Scope: domain.Whole(company.CompanyID).By(actor("import"))}
 	for _, name := range i.Files {
-		runner := &changes.Runner{Operations: operations.New(pool, operations.Options{Log: env.Log}), Caller: operator}
+		runner := &changes.Runner{Operations: operations.New(pool, operations.Options{Log: env.Log}), Caller: operator.WithReason(reason)}
 		if err := i.changeBy(ctx, env, runner, name, mapping); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -2,9 +2,12 @@ package security
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/db/audit"
 	"simgraph/domain"
@@ -61,7 +64,18 @@ func TestEveryWriteIsInTheAuditLog(t *testing.T) {
 			}
 		}
 		p := w.probe(field, given, walker{schema: w.schema, depth: 2})
-		w.audited(t, field.Name, "graphql", func() answer { return w.query(t, token, p.document, p.variables) })
+		why := ""
+		if w.takesReason(field) {
+			why = "why " + field.Name
+			p.variables["input"].(map[string]any)["reason"] = why
+		}
+		entry := w.audited(t, field.Name, "graphql", func() answer { return w.query(t, token, p.document, p.variables) })
+		if entry == nil {
+			continue
+		}
+		if ofSubscribers := slices.Contains([]string{"Subscriber", "Tag", "Operation"}, entry.SubjectType); ofSubscribers != (why != "") || entry.Reason != why {
+			t.Errorf("%s of a %s has the reason %q, want %q", field.Name, entry.SubjectType, entry.Reason, why)
+		}
 	}
 	for _, e := range w.endpoints(t) {
 		if e.method == "GET" {
@@ -82,6 +96,13 @@ func TestEveryWriteIsInTheAuditLog(t *testing.T) {
 	}
 }
 
+// takesReason reports whether a mutation may be told why it is made. The reason of a silence is
+// what the silence itself says.
+func (w *world) takesReason(mutation *ast.FieldDefinition) bool {
+	field := w.schema.Types[mutation.Arguments.ForName("input").Type.Name()].Fields.ForName("reason")
+	return field != nil && strings.HasPrefix(field.Description, "Why, in one line of ")
+}
+
 // refuseMail suppresses a recipient as the refusal of a mail server does.
 func (w *world) refuseMail(t *testing.T, recipientID any) {
 	t.Helper()
@@ -96,7 +117,8 @@ func (w *world) freshTag(t *testing.T) values {
 	return v
 }
 
-func (w *world) audited(t *testing.T, what, endpoint string, write func() answer) {
+// audited makes a write, and returns its entry.
+func (w *world) audited(t *testing.T, what, endpoint string, write func() answer) (last *domain.AuditEntry) {
 	t.Helper()
 	before, head := w.state(t), w.auditHead(t)
 	a := write()
@@ -112,6 +134,7 @@ func (w *world) audited(t *testing.T, what, endpoint string, write func() answer
 			t.Fatal(err)
 		}
 		n++
+		last = entry
 		if entry.Name != "own-admin@acme.example" || entry.UserID == 0 || entry.Door != endpoint || entry.Address != "192.0.2.1" ||
 			entry.RequestID != a.header.Get("X-Request-Id") {
 			t.Errorf("%s is recorded as %+v", what, entry)
@@ -120,6 +143,7 @@ func (w *world) audited(t *testing.T, what, endpoint string, write func() answer
 	if n != 1 {
 		t.Errorf("%s has %d entries", what, n)
 	}
+	return last
 }
 
 // The graph shows the log to users with the permission for users, and its filters work.

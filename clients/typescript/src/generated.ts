@@ -170,6 +170,8 @@ export type AlertStatus =
 export type AttachTagInput = {
   /** 1 to 1,000 subscribers. */
   physicalIds: Array<string>;
+  /** Why, in one line of at most 500 characters. The audit log keeps it with what changes. */
+  reason?: string | null | undefined;
   /** The name of the tag: 1 to 255 characters, no control characters, no blank at either end. */
   tagName: string;
 };
@@ -216,6 +218,8 @@ export type DateTimeFilter = {
 export type DetachTagInput = {
   /** 1 to 1,000 subscribers. */
   physicalIds: Array<string>;
+  /** Why, in one line of at most 500 characters. The audit log keeps it with what changes. */
+  reason?: string | null | undefined;
   /** The name of the tag. */
   tagName: string;
 };
@@ -250,6 +254,8 @@ export type EditSubscriberInput = {
   parent?: ParentInput | null | undefined;
   /** ICCID, device EUI or IMEI; it does not change. */
   physicalId: string;
+  /** Why, in one line of at most 500 characters. The audit log keeps it with what changes. */
+  reason?: string | null | undefined;
   /** The SM-DP+ provider of an eUICC or eSIM profile; null for none. */
   smdpProvider?: string | null | undefined;
   /** MSISDN, device EUI or subscription ID. FORBIDDEN for users of groups. */

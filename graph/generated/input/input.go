@@ -50,6 +50,8 @@ type AttachTagInput struct {
 	TagName string `json:"tagName"`
 	// 1 to 1,000 subscribers.
 	PhysicalIds []string `json:"physicalIds"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // Names an entry of the audit log.
@@ -64,6 +66,8 @@ type AuditEntryKey struct {
 type BarSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
 	PhysicalID string `json:"physicalId"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // Which command to withdraw.
@@ -76,6 +80,8 @@ type CancelCommandInput struct {
 type CancelOperationInput struct {
 	// The id of the operation.
 	OperationID string `json:"operationId"`
+	// Why, in one line of at most 500 characters. The audit log keeps it.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // Names a command.
@@ -298,6 +304,8 @@ type CreateSubscriberInput struct {
 	SmdpProvider graphql.Omittable[*string] `json:"smdpProvider,omitempty"`
 	// The eUICC that it is a profile on.
 	Parent graphql.Omittable[*ParentInput] `json:"parent,omitempty"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // A new tariff.
@@ -496,6 +504,8 @@ type DetachTagInput struct {
 	TagName string `json:"tagName"`
 	// 1 to 1,000 subscribers.
 	PhysicalIds []string `json:"physicalIds"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // Which webhook to disable.
@@ -712,6 +722,8 @@ type EditSubscriberInput struct {
 	Parent graphql.Omittable[*ParentInput] `json:"parent,omitempty"`
 	// The version that the edit was made from. Where somebody else has changed it since, the edit is refused with STALE. When missing, any version is edited.
 	ExpectedVersion graphql.Omittable[*string] `json:"expectedVersion,omitempty"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // Which tariff to edit, and what changes. Fields that are left out stay as they are.
@@ -822,6 +834,8 @@ type MoveSubscriberInput struct {
 	PhysicalID string `json:"physicalId"`
 	// The group that it is in from now on; in none when null. INVALID_PARAMETER when missing.
 	GroupID graphql.Omittable[*int32] `json:"groupId,omitempty"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 type Mutation struct {
@@ -1173,6 +1187,8 @@ type StartSubscriberChangeInput struct {
 	// 100 of the groups that they move into. A dry run makes none. It needs Add Monitoring Alerts, and is only for users of the
 	// whole company.
 	Silence bool `json:"silence"`
+	// Why, in one line of at most 500 characters. The operation and the audit log keep it.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // A change of a subscriber. What is left out stays as it is.
@@ -1282,6 +1298,8 @@ type TerminateSubscriberInput struct {
 	PhysicalID string `json:"physicalId"`
 	// When, not in the future and not before the start of the contract; now when missing.
 	TerminateDate graphql.Omittable[*time.Time] `json:"terminateDate,omitempty"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // Which webhook to test.
@@ -1302,12 +1320,16 @@ type TrustedDocumentKey struct {
 type UnbarSubscriberInput struct {
 	// ICCID, device EUI or IMEI.
 	PhysicalID string `json:"physicalId"`
+	// Why, in one line of at most 500 characters. The audit log keeps it with what changes.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // Which operation to undo.
 type UndoOperationInput struct {
 	// The id of the operation.
 	OperationID string `json:"operationId"`
+	// Why, in one line of at most 500 characters. The operation that takes the changes back and the audit log keep it.
+	Reason graphql.Omittable[*string] `json:"reason,omitempty"`
 }
 
 // Names an upstream.
