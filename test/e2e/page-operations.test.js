@@ -71,6 +71,7 @@ inTab('a file of 20,000 lines is tried, run for those that do not fail, watched 
   assert.equal(await tab.getByLabel('Field of ICCID').inputValue(), 'physicalId');
   assert.equal(await tab.getByLabel('Field of Nickname').inputValue(), 'nickname');
   assert.equal(await tab.getByLabel('Field of Remarks').inputValue(), '');
+  await tab.getByLabel('Reason (optional)').fill('Ticket 4711: names of the fleet');
   await tab.getByRole('button', { name: 'Show what would change' }).click();
   await tab.getByText('20,000 of 20,000').waitFor({ timeout: 60_000 });
   await tab.getByText('Lines fail: mend the file').waitFor();
@@ -96,10 +97,12 @@ inTab('a file of 20,000 lines is tried, run for those that do not fail, watched 
   const steps = await tab.evaluate(() => [...globalThis.steps]);
   assert.ok(steps.length >= 10, `progress was seen ${steps.length} times: ${steps.join(', ')}`);
   assert.equal(await nicknamed(), 19_963);
+  await tab.getByRole('region', { name: 'Progress' }).getByText('Ticket 4711: names of the fleet').waitFor();
   await accessible(tab, 'an operation');
   await tab.getByRole('navigation', { name: 'Outcome' }).getByRole('link', { name: 'Failed' }).click();
   await tab.getByRole('heading', { name: '37 results' }).waitFor();
 
+  await tab.getByLabel('Reason (optional)').fill('the wrong fleet');
   await tab.getByRole('button', { name: 'Undo' }).click();
   await tab.getByRole('heading', { level: 1, name: 'Undo' }).waitFor();
   await tab.getByText('19,963 of 19,963').waitFor({ timeout: 60_000 });
@@ -113,10 +116,12 @@ inTab('a file of 20,000 lines is tried, run for those that do not fail, watched 
   const history = tab.getByRole('list', { name: 'What happened, the newest first' });
   await history.getByRole('listitem').nth(1).waitFor();
   const rows = await history.getByRole('listitem').allTextContents();
-  assert.match(rows[0], /^ChangeUndo.*nickname: .* → .*, by uploads@e2e\.example/);
-  assert.match(rows[1], /^Change.*nickname: .* → .*, by uploads@e2e\.example/);
-  assert.match(await history.getByRole('link', { name: 'Undo' }).getAttribute('href'), /^#\/operations\//);
+  assert.match(rows[0], /^ChangeUndo.*nickname: .* → .*, by uploads@e2e\.example.*Reason: the wrong fleet/);
+  assert.match(rows[1], /^Change.*nickname: .* → .*, by uploads@e2e\.example.*Reason: Ticket 4711: names of the fleet/);
   await accessible(tab, 'the time line of a subscriber');
+  await history.getByRole('link', { name: 'Undo' }).click();
+  await tab.waitForURL(/#\/operations\//);
+  await tab.getByRole('region', { name: 'Progress' }).getByText('the wrong fleet').waitFor();
 });
 
 inTab('a file without a column of subscribers, or that is none, says so', async (tab) => {
@@ -153,8 +158,10 @@ inTab('a company without subscribers is shown its first steps, and the first sub
   await tab.getByText('8944999000000000001').first().waitFor();
   await tab.getByRole('button', { name: 'Edit the record' }).click();
   await field('Contract in months').fill('24');
+  await field('Reason').fill('a longer contract');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await tab.getByText('24 months').waitFor();
+  await tab.getByRole('listitem').filter({ hasText: 'contractLength: 12 → 24' }).getByText('Reason: a longer contract').waitFor();
   await tab.goto(`${base}/#/groups`);
   await tab.getByRole('button', { name: 'New group' }).click();
   await dialog.getByLabel('Name').fill('Vans');

@@ -24,6 +24,7 @@ for (const [place, options] of [['light', {}], ['dark', { colorScheme: 'dark' }]
     const alert = dialog.getByRole('alert');
     await alert.getByText('Changed meanwhile').waitFor();
     await alert.getByText(`Somebody else has changed “name” from ${name} to Theirs.`, { exact: false }).waitFor();
+    await alert.getByText(/^Changed by \S+@\S+, /).waitFor();
     assert.equal(await nameOf(groupId), 'Theirs');
     assert.equal(await dialog.getByRole('textbox', { name: 'Name' }).inputValue(), 'Mine');
     await accessible(tab, 'a stale edit');
@@ -84,13 +85,14 @@ inTab('an edit that comes between the check of the server and the form is refuse
 inTab('a nickname that another has changed is shown before it is replaced', async (tab) => {
   const { subscribers } = await graph('{ subscribers(first: 1) { nodes { physicalId nickname } } }');
   const [{ physicalId, nickname }] = subscribers.nodes;
-  const name = (text) => graph('mutation($input: EditSubscriberInput!) { editSubscriber(input: $input) { __typename } }', { input: { physicalId, nickname: text } });
+  const name = (text) => graph('mutation($input: EditSubscriberInput!) { editSubscriber(input: $input) { __typename } }', { input: { physicalId, nickname: text, reason: 'Ticket 4712' } });
   await enter(tab, `#/subscribers/${physicalId}`);
   await tab.getByRole('button', { name: 'Edit the nickname' }).click();
   await tab.getByRole('textbox', { name: 'Nickname' }).fill('Mine');
   await name('Theirs');
   await tab.getByRole('button', { name: 'Save' }).click();
   await tab.getByText('to Theirs.', { exact: false }).waitFor();
+  await tab.getByText(/^Changed by \S+@\S+, .*\. Reason: Ticket 4712$/).waitFor();
   assert.equal(await tab.getByRole('textbox', { name: 'Nickname' }).inputValue(), 'Mine');
   await tab.getByRole('button', { name: 'Keep mine' }).click();
   await tab.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();

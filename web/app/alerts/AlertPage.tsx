@@ -153,7 +153,7 @@ function EditVolume({ of, close }: EditProps<VolumeAlert>) {
   });
   return (
     <Panel id="edit" title="Change the thresholds">
-      <AlertForm key={round} fixed start={{ ruleType, target: target ?? '', lower: written(start.lowerThreshold), upper: written(start.upperThreshold), words: { name: start.name, description: start.description } }} verb="Save" save={save} failure={<EditFailure save={save} of={made} />} cancel={<button type="button" onClick={close}>Cancel</button>} />
+      <AlertForm key={round} fixed start={{ ruleType, target: target ?? '', lower: written(start.lowerThreshold), upper: written(start.upperThreshold), words: { name: start.name, description: start.description } }} verb="Save" save={save} failure={<EditFailure save={save} of={made} subject={['Alert', String(alertId)]} />} cancel={<button type="button" onClick={close}>Cancel</button>} />
     </Panel>
   );
 }
@@ -177,7 +177,7 @@ function EditWords({ of, close }: EditProps<ConditionAlert>) {
     <Panel id="edit" title="Change the name">
       <form className="alert-form" onSubmit={submit}>
         <WordsInput of={words} change={setWords} />
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['Alert', String(alertId)]} />
         <p className="actions">
           <button type="submit" className="primary" disabled={save.busy}>Save</button>
           <button type="button" onClick={close}>Cancel</button>

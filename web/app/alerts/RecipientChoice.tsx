@@ -42,7 +42,7 @@ export function RecipientChoice({ recipientId, version, email, alertIds, groupId
       <form className="stacked" onSubmit={submit}>
         <All name="Every alert" said={all} unsaid={unsaid} change={setAll}>Where alerts and groups are chosen, an alert must fit both.</All>
         {!all && <AlertsAndGroups alerts={alerts} setAlerts={setAlerts} groups={groups} setGroups={setGroups} />}
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['Recipient', String(recipientId)]} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || unsaid}>Save</button>

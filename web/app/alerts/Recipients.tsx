@@ -140,7 +140,7 @@ function Change({ recipientId, version, email, close }: { recipientId: number; v
     <Dialog title="Change the address" cancel={close}>
       <form className="stacked" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
         <input type="email" aria-label="Address" required autoFocus value={text} onChange={(event) => setText(event.target.value)} />
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['Recipient', String(recipientId)]} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy}>Save</button>

@@ -115,7 +115,7 @@ export default function SilenceForm({ of, first, close }: Props) {
           </>
         )}
         {missing && <p className="hint" role="status">{missing}</p>}
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['Silence', String(of?.silenceId)]} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || missing !== null || unsaid}>{of ? 'Save' : 'Silence'}</button>

@@ -80,7 +80,7 @@ export function WebhookForm({ of, close, created }: Props) {
           </>
         )}
         {missing && <p className="hint" role="status">{missing}</p>}
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['Webhook', String(of?.webhookId)]} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || missing !== null || unsaid}>{of ? 'Save' : 'Add the webhook'}</button>

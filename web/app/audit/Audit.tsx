@@ -17,7 +17,7 @@ import '../styles/lists.css';
 const query = graphql(`
   query AuditTable($first: Int, $after: String, $count: Boolean!, $filter: AuditFilter) {
     auditLog(first: $first, after: $after, filter: $filter) {
-      nodes { sequence at action subjectType subjectId actor accessKeyId door address requestId hash changes { field before after } }
+      nodes { sequence at action subjectType subjectId actor accessKeyId door address requestId reason hash changes { field before after } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -27,7 +27,7 @@ const query = graphql(`
 type Entry = NonNullable<ResultOf<typeof query>['auditLog']>['nodes'][number];
 type Variables = Parameters<typeof useList<typeof query, Entry>>[1];
 
-const texts = { action: 'Action', actor: 'Who', subjectType: 'Of what', subjectId: 'Identifier', door: 'By', requestId: 'Request' };
+const texts = { action: 'Action', actor: 'Who', subjectType: 'Of what', subjectId: 'Identifier', door: 'By', reason: 'Reason', requestId: 'Request' };
 
 /** Who changed what, filtered, with what each entry noted. */
 export default function Audit({ params }: { params: URLSearchParams }) {
@@ -62,6 +62,7 @@ function Entries({ params }: { params: URLSearchParams }) {
     { key: 'change', name: 'Change', width: 260, cell: ({ changes }) => summaryOf(changes) },
     { key: 'actor', phone: 'left', name: 'Who', width: 200, cell: ({ actor }) => actor || <span className="hint">the service</span> },
     { key: 'door', name: 'By', width: 100, cell: ({ door }) => door },
+    { key: 'reason', name: 'Reason', width: 200, cell: ({ reason }) => reason },
   ];
   return (
     <Panel id="audit" title={list.total === undefined ? 'Entries' : `Entries: ${count(list.total)}`} aside={<div className="row"><Export name="Audit" query={query} variables={variables} of={({ auditLog }) => auditLog} columns={file} /><ExportAll of="audit" filter={variables.filter} /></div>}>
@@ -92,7 +93,7 @@ function Filters({ params }: { params: URLSearchParams }) {
   };
   return (
     <form className="filters audit-filters" onSubmit={submit}>
-      {Object.entries(texts).slice(0, 5).map(([key, name]) => (
+      {Object.entries(texts).slice(0, 6).map(([key, name]) => (
         <label key={key}><span className="hint">{name}</span><input name={key} defaultValue={params.get(key) ?? ''} spellCheck={false} placeholder={key === 'subjectId' ? 'exactly' : 'contains'} /></label>
       ))}
       <DayField label="From" isControl max={today} value={days.since} change={(since) => setDays({ ...days, since })} />
@@ -122,7 +123,7 @@ function summaryOf(changes: Entry['changes']): string {
 function One({ of: entry, close }: { of: Entry; close: () => void }) {
   const timeZone = useZone();
   const facts: [string, string | null][] = [
-    ['When', momentInZone(entry.at, timeZone)], ['Who', entry.actor || 'the service'], ['Access key', entry.accessKeyId], ['By', entry.door],
+    ['When', momentInZone(entry.at, timeZone)], ['Who', entry.actor || 'the service'], ['Reason', entry.reason], ['Access key', entry.accessKeyId], ['By', entry.door],
     ['Address', entry.address], ['Request', entry.requestId], ['Number', entry.sequence], ['Hash', entry.hash],
   ];
   return (
@@ -142,6 +143,6 @@ function One({ of: entry, close }: { of: Entry; close: () => void }) {
 }
 
 const file = [
-  ...(['sequence', 'at', 'action', 'subjectType', 'subjectId', 'actor', 'accessKeyId', 'door', 'address', 'requestId', 'hash'] as const).map((name) => ({ name, text: (row: Entry) => row[name] })),
+  ...(['sequence', 'at', 'action', 'subjectType', 'subjectId', 'actor', 'accessKeyId', 'door', 'address', 'requestId', 'reason', 'hash'] as const).map((name) => ({ name, text: (row: Entry) => row[name] })),
   { name: 'changes', text: (row: Entry) => row.changes.map(({ field, before, after }) => `${field}: ${before ?? ''} -> ${after ?? ''}`).join('; ') },
 ];

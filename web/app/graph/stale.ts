@@ -18,6 +18,8 @@ export interface MadeFrom {
   send: <R>(edit: (expectedVersion: string) => Promise<R>, fields?: string[]) => Promise<R>;
   /** Writes into the form what the last STALE was about. */
   takeTheirs: () => void;
+  /** What the last STALE was about: the fields with what somebody else has made of them. */
+  theirs: () => Record<string, unknown>;
 }
 
 /** How often an edit is sent again while others change what it does not. */
@@ -48,7 +50,7 @@ export function useMadeFrom<T extends { version: string }>(of: T | null | undefi
   const takeTheirs = () => {
     for (const key of Object.keys(theirs.current) as (keyof T)[]) take[key]?.(theirs.current[key] as T[typeof key], from.current!);
   };
-  return { send, takeTheirs };
+  return { send, takeTheirs, theirs: () => theirs.current };
 }
 
 /** A field's name in words: tariffName is "tariff name", isDisabled "disabled". */

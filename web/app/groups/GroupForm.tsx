@@ -46,7 +46,7 @@ export function GroupForm({ of, close }: Props) {
       <form className="stacked" onSubmit={submit}>
         <input aria-label="Name" placeholder="Name" required maxLength={256} autoFocus readOnly={of !== null && !mayRename} value={name} onChange={(event) => setName(event.target.value)} />
         {mayManage && <label className="inline"><input type="checkbox" checked={hides} onChange={(event) => setHides(event.target.checked)} /> Hide tariffs from its users</label>}
-        {drop.problem ? <Failure problem={drop.problem} /> : <EditFailure save={save} of={made} />}
+        {drop.problem ? <Failure problem={drop.problem} /> : <EditFailure save={save} of={made} subject={['Group', String(of?.groupId)]} />}
         <p className="actions">
           {of !== null && mayManage && <button type="button" disabled={drop.busy} onClick={() => void drop.run()}>Remove</button>}
           <button type="button" onClick={close}>Cancel</button>

@@ -78,7 +78,7 @@ export default function NoteForm({ of, about = {}, at = Date.now(), close }: Pro
         ))}
         <p className="hint">Everybody who sees what it is about reads it; a note about the whole company, everybody who sees usage.</p>
         {missing && <p className="hint" role="status">{missing}</p>}
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['Note', of?.noteId ?? '']} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || missing !== null}>{of ? 'Save' : 'Pin'}</button>

@@ -3,6 +3,7 @@ import { useDo } from '../graph/use';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useMay, useViewer } from '../shell/viewer';
+import { Reason } from '../ui/Reason';
 import { Forecast } from './Effects';
 import { useOperation } from './operation';
 import { Results } from './Results';
@@ -26,6 +27,7 @@ export default function NewOperation() {
   const [create, setCreate] = useState(false);
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [policy, setPolicy] = useState<Policy>('REJECT_EVERYTHING');
+  const [reason, setReason] = useState('');
   const [dryRun, setDryRun] = useState<string | null>(null);
   const choose = useDo(async (file: File) => {
     const columns = await columnsOf(file);
@@ -35,7 +37,7 @@ export default function NewOperation() {
   const check = useDo(async () => {
     const { file, columns, mapped } = chosen!;
     setDryRun(null);
-    setDryRun((await upload(file, columns, mapped, policy, create)).operationId);
+    setDryRun((await upload(file, columns, mapped, { errorPolicy: policy, create, reason })).operationId);
   });
   const change = (next: Partial<Chosen>) => {
     setDryRun(null);
@@ -74,11 +76,12 @@ export default function NewOperation() {
                   Create subscribers that do not exist
                 </label>
               )}
+              {chosen && <Reason value={reason} change={setReason} />}
               {chosen && <p className="actions"><button type="submit" className={dryRun === null ? 'primary' : ''} disabled={check.busy || !chosen.mapped.includes('physicalId')}>Show what would change</button></p>}
               {check.problem && <Failure problem={check.problem} />}
             </form>
           </Panel>
-          {dryRun !== null && chosen && <DryRun id={dryRun} />}
+          {dryRun !== null && chosen && <DryRun id={dryRun} reason={reason} />}
         </>
       )}
     </div>
@@ -102,10 +105,10 @@ function Columns({ of: { columns, mapped }, change }: { of: Chosen; change: (map
   );
 }
 
-function DryRun({ id }: { id: string }) {
+function DryRun({ id, reason }: { id: string; reason: string }) {
   const { of, problem, reload } = useOperation(id);
   const [silence, setSilence] = useState(false);
-  const start = useDo(async () => go(to('operation', {}, await startDryRun(of!, silence))));
+  const start = useDo(async () => go(to('operation', {}, await startDryRun(of!, silence, reason))));
   if (problem) return <Failure problem={problem} retry={reload} />;
   if (of === null) return null;
   const blocked = of.errorPolicy === 'REJECT_EVERYTHING' && of.failed > 0;

@@ -1,9 +1,13 @@
+import { type FormEvent, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { momentInZone } from '../format/time';
 import { graphql } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
 import { Empty, Failure, Loading, Panel } from '../shell/parts';
 import { go, to } from '../shell/route';
+import { useUnsaved } from '../shell/unsaved';
 import { useMay, useZone } from '../shell/viewer';
+import { given, Reason } from '../ui/Reason';
 import { SetOff } from './Effects';
 import { useOperation } from './operation';
 import { titleOf } from './Operations';
@@ -21,10 +25,6 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
   const timeZone = useZone();
   const { of, data, problem, reload } = useOperation(may ? id : null);
   const cancel = useDo(async () => { await mutate(cancelling, { input: { operationId: id } }); });
-  const undo = useDo(async () => {
-    const { undoOperation } = await mutate(undoing, { input: { operationId: id } });
-    if (undoOperation) go(to('operation', {}, undoOperation.operation.operationId));
-  });
   return (
     <div className="page wide">
       <p className="crumbs"><a href={to('operations')}>Operations</a></p>
@@ -38,13 +38,14 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
             <div><h1>{titleOf(of)}</h1><p className="hint"><State of={of.state} /> {policies[of.errorPolicy]}</p></div>
             {runs(of.state) && <button type="button" disabled={cancel.busy} onClick={() => void cancel.run()}>Cancel</button>}
             {of.startableUntil !== null && Date.parse(of.startableUntil) > Date.now() && <StartDryRun of={of} />}
-            {of.undoableUntil !== null && <button type="button" disabled={undo.busy} onClick={() => void undo.run()}>Undo</button>}
+            {of.undoableUntil !== null && <Undo key={id} id={id} />}
           </div>
-          {(cancel.problem ?? undo.problem) && <Failure problem={(cancel.problem ?? undo.problem)!} />}
+          {cancel.problem && <Failure problem={cancel.problem} />}
           <Panel id="progress" title="Progress">
             <Progress of={of} />
             <dl className="facts">
               <div><dt>Started</dt><dd>{momentInZone(of.startedAt, timeZone)} by {of.startedBy}</dd></div>
+              {of.reason !== null && <div><dt>Reason</dt><dd>{of.reason}</dd></div>}
               {of.endedAt !== null && <div><dt>Ended</dt><dd>{momentInZone(of.endedAt, timeZone)}</dd></div>}
               {of.undoableUntil !== null && <div><dt>Can be undone</dt><dd>until {momentInZone(of.undoableUntil, timeZone)}</dd></div>}
               {of.startableUntil !== null && <div><dt>Can be started</dt><dd>until {momentInZone(of.startableUntil, timeZone)}</dd></div>}
@@ -58,5 +59,29 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
         </>
       )}
     </div>
+  );
+}
+
+/** Takes an operation back, for a reason. */
+function Undo({ id }: { id: string }) {
+  const [reason, setReason] = useState('');
+  useUnsaved(reason !== '');
+  const undo = useDo(async () => {
+    const { undoOperation } = await mutate(undoing, { input: { operationId: id, ...given(reason) } });
+    flushSync(() => setReason('')); // it is saved, so that leaving the page is no question
+    if (undoOperation) go(to('operation', {}, undoOperation.operation.operationId));
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void undo.run();
+  };
+  return (
+    <form onSubmit={submit}>
+      <div className="row">
+        <Reason isBare value={reason} change={setReason} />
+        <button type="submit" disabled={undo.busy}>Undo</button>
+      </div>
+      {undo.problem && <Failure problem={undo.problem} />}
+    </form>
   );
 }

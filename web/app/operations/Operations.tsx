@@ -13,7 +13,7 @@ import '../styles/lists.css';
 const query = graphql(`
   query OperationTable($first: Int, $after: String, $count: Boolean!) {
     operations(first: $first, after: $after) {
-      nodes { operationId state isDryRun undoOf startedBy description total done created changed removed failed skipped startedAt }
+      nodes { operationId state isDryRun undoOf startedBy description reason total done created changed removed failed skipped startedAt }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -30,7 +30,7 @@ export default function Operations() {
   const soon = useSoon(list.reload, 1_000);
   useLive(may ? live : null, { next: soon, connected: soon });
   const columns: Column<Row>[] = [
-    { key: 'what', name: 'What', width: 330, cell: (row) => <a href={to('operation', {}, row.operationId)}>{titleOf(row)}</a> },
+    { key: 'what', name: 'What', width: 330, cell: (row) => <><a href={to('operation', {}, row.operationId)}>{titleOf(row)}</a>{row.reason && <span className="hint">{row.reason}</span>}</> },
     { key: 'state', name: 'State', width: 120, cell: ({ state }) => <State of={state} /> },
     { key: 'done', name: 'Decided', width: 130, kind: 'number', cell: ({ done, total }) => `${count(done)} of ${count(total)}` },
     { key: 'counts', phone: 'left', name: 'Outcome', width: 300, cell: countsOf },

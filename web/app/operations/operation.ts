@@ -7,7 +7,7 @@ import { runs } from './words';
 const query = graphql(`
   query OperationOnPage($id: String!, $alerts: Boolean!, $silences: Boolean!) {
     operation(by: {operationId: $id}) {
-      operationId state isDryRun errorPolicy undoOf startedBy description digest total done created changed removed failed skipped startedAt endedAt undoableUntil startableUntil dryRunOf { operationId } startedAs { operationId }
+      operationId state isDryRun errorPolicy undoOf startedBy description reason digest total done created changed removed failed skipped startedAt endedAt undoableUntil startableUntil dryRunOf { operationId } startedAs { operationId }
       effects @include(if: $alerts) { alerts recipients webhookMessages commands }
       silence @include(if: $silences) { reason }
     }
@@ -15,7 +15,7 @@ const query = graphql(`
 `);
 const live = operation(`subscription OperationLive($id: String, $alerts: Boolean!, $silences: Boolean!) {
   operationChanged(operationId: $id) {
-    operationId state isDryRun errorPolicy undoOf startedBy description digest total done created changed removed failed skipped startedAt endedAt undoableUntil startableUntil dryRunOf { operationId } startedAs { operationId }
+    operationId state isDryRun errorPolicy undoOf startedBy description reason digest total done created changed removed failed skipped startedAt endedAt undoableUntil startableUntil dryRunOf { operationId } startedAs { operationId }
     effects @include(if: $alerts) { alerts recipients webhookMessages commands }
     silence @include(if: $silences) { reason }
   }

@@ -1,5 +1,6 @@
 import { Problem } from '../graph/problem';
 import { refuse, sessionId } from '../session';
+import { given } from '../ui/Reason';
 import type { Policy } from './words';
 
 /** The fields that a column can have. */
@@ -44,10 +45,16 @@ interface Started {
   operationId: string;
 }
 
+interface Options {
+  errorPolicy: Policy;
+  create: boolean;
+  reason: string;
+}
+
 /** Sends a file, which starts a dry run. */
-export async function upload(file: File, columns: string[], mapped: (Field | '')[], errorPolicy: Policy, create: boolean): Promise<Started> {
+export async function upload(file: File, columns: string[], mapped: (Field | '')[], { errorPolicy, create, reason }: Options): Promise<Started> {
   const used = sessionId();
-  const query = new URLSearchParams({ validateOnly: 'true', errorPolicy, ...(create && { create: 'true' }) });
+  const query = new URLSearchParams({ validateOnly: 'true', errorPolicy, ...(create && { create: 'true' }), ...given(reason) });
   columns.forEach((column, i) => column && query.append('map', `${column}=${mapped[i]}`));
   let response: Response;
   try {

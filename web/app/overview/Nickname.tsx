@@ -7,6 +7,7 @@ import { EditFailure } from '../shell/EditFailure';
 import { Pencil } from '../shell/icons';
 import { leaveBy, useUnsaved } from '../shell/unsaved';
 import { useMay } from '../shell/viewer';
+import { given, Reason } from '../ui/Reason';
 
 const edit = graphql('mutation EditNickname($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { physicalId nickname } } }');
 const now = graphql('query NicknameNow($physicalId: String!) { subscriber(by: {physicalId: $physicalId}) { version nickname } }');
@@ -43,10 +44,11 @@ export function Nickname({ of, changed }: { of: Named; changed: () => void }) {
 function NicknameForm({ of, close, changed }: { of: Named; close: () => void; changed: () => void }) {
   const { physicalId, nickname } = of;
   const [name, setName] = useState(nickname ?? '');
-  useUnsaved(name !== (nickname ?? ''));
+  const [reason, setReason] = useState('');
+  useUnsaved(name !== (nickname ?? '') || reason !== '');
   const made = useMadeFrom(of, async () => (await readNow(now, { physicalId })).subscriber, { nickname: (theirs) => setName(theirs ?? '') });
   const save = useDo(async () => {
-    await made.send((expectedVersion) => sendMutation(edit, { input: { physicalId, expectedVersion, nickname: name } }));
+    await made.send((expectedVersion) => sendMutation(edit, { input: { physicalId, expectedVersion, nickname: name, ...given(reason) } }));
     close();
     changed();
   });
@@ -66,10 +68,11 @@ function NicknameForm({ of, close, changed }: { of: Named; close: () => void; ch
       <form onSubmit={submit} onKeyDown={leave}>
         <div className="row">
           <input aria-label="Nickname" value={name} maxLength={256} autoFocus onChange={(event) => setName(event.target.value)} />
+          <Reason isBare value={reason} change={setReason} />
           <button type="submit" className="primary" disabled={save.busy}>Save</button>
           <button type="button" onClick={close}>Cancel</button>
         </div>
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['Subscriber', physicalId]} />
       </form>
     </>
   );

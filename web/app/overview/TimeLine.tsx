@@ -47,7 +47,7 @@ const operations = graphql(`
   query TimeLineOperations($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
     subscriber(by: {physicalId: $physicalId}) {
       operationResults(first: $first, after: $after) {
-        nodes { id changes { field before after } operation { operationId description startedBy startedAt undoOf } }
+        nodes { id changes { field before after } operation { operationId description reason startedBy startedAt undoOf } }
         totalCount @include(if: $count)
         pageInfo { endCursor hasNextPage }
       }
@@ -66,7 +66,7 @@ const notes = graphql(`
 const audit = graphql(`
   query TimeLineChanges($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
     auditLog(first: $first, after: $after, filter: { subjectId: { eq: $physicalId } }) {
-      nodes { sequence at action actor door requestId changes { field before after } }
+      nodes { sequence at action actor door requestId reason changes { field before after } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -80,6 +80,8 @@ interface Entry extends Happening {
   title: ReactNode;
   text: string;
   who?: string;
+  /** Why, in the words of who did it. */
+  reason?: string | null;
 }
 
 const kinds: [Kind | '', string][] = [['', 'All'], ['change', 'Changes'], ['alert', 'Alerts'], ['session', 'Sessions'], ['command', 'Commands'], ['note', 'Notes']];
@@ -115,10 +117,10 @@ export function TimeLine({ physicalId }: { physicalId: string }) {
       {reading && !problem && <Loading label="Reading what happened" />}
       {!reading && all.length === 0 && !on && !problem && <Empty>Nothing has happened yet.</Empty>}
       <ol className="time-line" aria-label="What happened, the newest first">
-        {shown.map(({ key, kind, title, text, who, at }) => (
+        {shown.map(({ key, kind, title, text, who, reason, at }) => (
           <li key={key} className={kind}>
             <span className="badge">{names[kind]}</span>
-            <span className="entry-text"><strong>{title}</strong><span className="hint">{[text, who && `by ${who}`].filter(Boolean).join(', ')}</span></span>
+            <span className="entry-text"><strong>{title}</strong><span className="hint">{[text, who && `by ${who}`].filter(Boolean).join(', ')}</span>{reason && <span>Reason: {reason}</span>}</span>
             <span className="hint"><Ago at={at} /></span>
           </li>
         ))}
@@ -198,13 +200,13 @@ function commandOf({ commandId, kind, state, reason, requestedAt, operation }: O
 function operationOf({ id, changes, operation }: Of<typeof operations, 'operationResults'>): Entry {
   return {
     key: `operation/${id}`, kind: 'change', at: operation!.startedAt, title: <a href={to('operation', {}, operation!.operationId)}>{operation!.undoOf ? 'Undo' : operation!.description || 'Operation'}</a>,
-    text: wordsOf(changes), who: operation!.startedBy,
+    text: wordsOf(changes), who: operation!.startedBy, reason: operation!.reason,
   };
 }
 
 const noteOf = ({ noteId, text, startsAt, owner }: Nodes<typeof notes, 'notes'>): Entry => ({ key: `note/${noteId}`, kind: 'note', at: startsAt, title: text, text: '', who: owner });
 
-const changeOf = (physicalId: string) => ({ sequence, at, action, actor, door, requestId, changes }: Nodes<typeof audit, 'auditLog'>): Entry => ({
+const changeOf = (physicalId: string) => ({ sequence, at, action, actor, door, requestId, reason, changes }: Nodes<typeof audit, 'auditLog'>): Entry => ({
   key: `change/${sequence}`, kind: 'change', at, title: <a href={to('audit', { subjectId: physicalId, ...(requestId && { requestId }) })}>{action}</a>,
-  text: changes.length > 0 ? wordsOf(changes) : '', who: `${actor || 'the service'} (${door})`,
+  text: changes.length > 0 ? wordsOf(changes) : '', who: `${actor || 'the service'} (${door})`, reason,
 });

@@ -13,16 +13,19 @@ export const Loading = ({ label }: { label: string }) => (
 interface FailureProps {
   problem: Problem;
   retry?: () => void;
+  /** What is known beside the message. */
+  note?: ReactNode;
   more?: ReactNode;
 }
 
 /** An error as people read it. Where the page is of another release, to try again does not help. */
-export const Failure = ({ problem, ...rest }: FailureProps) => {
+export const Failure = ({ problem, note, ...rest }: FailureProps) => {
   const { retry, more } = problem.code === 'NEW_RELEASE' ? { more: <button type="button" onClick={() => location.reload()}>Load the new release</button> } : rest;
   return (
     <div className="failure" role="alert">
       <strong>{problem.title}</strong>
       <p>{problem.message}</p>
+      {note}
       {problem.requestId && <p className="hint">Request {problem.requestId}</p>}
       {(retry || more) && (
         <p className="actions">

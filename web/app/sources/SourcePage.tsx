@@ -144,7 +144,7 @@ function EditDialog({ of, close }: { of: Source; close: () => void }) {
         </label>
         <AuthenticationFields authentication={authentication} setAuthentication={setAuthentication} header={header} setHeader={setHeader} />
         <p className="hint">What arrives from now on is read by it. The secret stays.</p>
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['Source', of.name]} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy}>Save</button>

@@ -76,7 +76,7 @@ export function UpstreamForm({ of, verb, done, cancel }: Props) {
         {mayRecipients && <label className="inline"><input type="checkbox" checked={recipients} onChange={(event) => setRecipients(event.target.checked)} /> Recipients: both sides send mail then</label>}
       </fieldset>
       {missing && <p className="hint" role="status">{missing}</p>}
-      <EditFailure save={save} of={from} />
+      <EditFailure save={save} of={from} subject={['Upstream', String(of?.upstreamId)]} />
       <p className="actions">
         <button type="submit" className="primary" disabled={save.busy || missing !== null}>{verb}</button>
         {cancel}

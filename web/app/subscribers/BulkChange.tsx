@@ -13,6 +13,7 @@ import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useViewer } from '../shell/viewer';
+import { given, Reason } from '../ui/Reason';
 import type { Filter } from './filters';
 
 const tried = graphql('mutation TryChange($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { isInventoryOnly operation { operationId } } }');
@@ -57,11 +58,12 @@ export default function BulkChange({ title, ids, matching = false, filter, close
   const [key, setKey] = useState(possible[0]?.[0] ?? '');
   const [value, setValue] = useState('');
   const [policy, setPolicy] = useState<Policy>('REJECT_FAILED_ROWS');
+  const [reason, setReason] = useState('');
   const [dryRun, setDryRun] = useState<{ id: string; only: boolean } | null>(null);
   const kind = kinds[key];
   const check = useDo(async () => {
     const which = matching ? (filter ? { where: filter } : { all: true }) : { physicalIds: [...ids] };
-    const input = { ...which, change: kind!.change(value.trim()), errorPolicy: policy, validateOnly: true } as Input;
+    const input = { ...which, change: kind!.change(value.trim()), errorPolicy: policy, validateOnly: true, ...given(reason) } as Input;
     const { startSubscriberChange } = await mutate(tried, { input });
     if (startSubscriberChange) setDryRun({ id: startSubscriberChange.operation.operationId, only: Boolean(kind!.carrier) && startSubscriberChange.isInventoryOnly });
   });
@@ -96,6 +98,7 @@ export default function BulkChange({ title, ids, matching = false, filter, close
             {Object.entries(policies).map(([key, name]) => <option key={key} value={key}>{name}</option>)}
           </select>
         </label>
+        <Reason value={reason} change={setReason} />
         {check.problem && <Failure problem={check.problem} />}
         {dryRun === null && (
           <p className="actions">
@@ -104,15 +107,15 @@ export default function BulkChange({ title, ids, matching = false, filter, close
           </p>
         )}
       </form>
-      {dryRun !== null && <DryRun of={dryRun} close={close} />}
+      {dryRun !== null && <DryRun of={dryRun} reason={reason} close={close} />}
     </Dialog>
   );
 }
 
-function DryRun({ of: { id, only }, close }: { of: { id: string; only: boolean }; close: () => void }) {
+function DryRun({ of: { id, only }, reason, close }: { of: { id: string; only: boolean }; reason: string; close: () => void }) {
   const { of, problem, reload } = useOperation(id);
   const [silence, setSilence] = useState(false);
-  const run = useDo(async () => go(to('operation', {}, await startDryRun(of!, silence))));
+  const run = useDo(async () => go(to('operation', {}, await startDryRun(of!, silence, reason))));
   if (problem) return <Failure problem={problem} retry={reload} />;
   if (of === null) return null;
   const blocked = of.errorPolicy === 'REJECT_EVERYTHING' && of.failed > 0;

@@ -10,6 +10,7 @@ import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
 import { go, toSubscriber } from '../shell/route';
 import { useViewer, useZone } from '../shell/viewer';
+import { given, Reason } from '../ui/Reason';
 
 const create = graphql('mutation CreateSubscriber($input: CreateSubscriberInput!) { createSubscriber(input: $input) { subscriber { physicalId } } }');
 const edit = graphql('mutation EditRecord($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { physicalId } } }');
@@ -49,6 +50,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
     connectionDate: of ? dateOf(of.connectionDate, timeZone) : today, expiryDate: of ? dateOf(of.expiryDate, timeZone) : '',
   }));
   const [before] = useState(values);
+  const [reason, setReason] = useState('');
   const at = (day: string) => new Date(startOfDay(Date.parse(`${day}T12:00:00Z`), timeZone)).toISOString();
   const put = (key: keyof typeof values) => (value: string | number | null) => setValues((values) => ({ ...values, [key]: value === null ? '' : String(value) }));
   const putDay = (key: 'connectionDate' | 'expiryDate') => (value: string) => put(key)(dateOf(value, timeZone));
@@ -61,7 +63,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
     const fixedIpAddress = address.trim() || null;
     if (of === null) {
       const { createSubscriber } = await mutate(create, { input: {
-        ...texts, fixedIpAddress, kind, nickname, physicalId: physicalId.trim(), contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate), ...(groupId && { groupId: Number(groupId) }),
+        ...texts, fixedIpAddress, kind, nickname, physicalId: physicalId.trim(), contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate), ...(groupId && { groupId: Number(groupId) }), ...given(reason),
       } });
       close();
       if (createSubscriber) go(toSubscriber(createSubscriber.subscriber.physicalId));
@@ -69,7 +71,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
     }
     const all = { kind, ...texts, fixedIpAddress, contractLength: Number(contractLength), connectionDate: at(connectionDate), expiryDate: at(expiryDate) };
     const changed = Object.fromEntries(Object.entries(all).filter(([key]) => values[key as keyof typeof values] !== before[key as keyof typeof before]));
-    await made.send((expectedVersion) => mutate(edit, { input: { physicalId, expectedVersion, ...changed } }), Object.keys(changed));
+    await made.send((expectedVersion) => mutate(edit, { input: { physicalId, expectedVersion, ...changed, ...given(reason) } }), Object.keys(changed));
     saved?.();
     close();
   });
@@ -96,7 +98,8 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
           <DayField label="Ends" isRequired min={values.connectionDate} {...picked('expiryDate')} />
           {of === null && <Pick of={nouns.group} label="Group" placeholder="none" {...picked('groupId')} />}
         </div>
-        <EditFailure save={save} of={made} />
+        <Reason value={reason} change={setReason} />
+        <EditFailure save={save} of={made} subject={['Subscriber', values.physicalId]} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy}>{of === null ? 'Add' : 'Save'}</button>

@@ -106,7 +106,7 @@ export function SaveForm({ of, definition, folders, close }: FormProps) {
         <label>What it is for<input maxLength={2000} value={description} onChange={(event) => setDescription(event.target.value)} /></label>
         <label className="inline"><input type="checkbox" checked={isShared} disabled={!mayHide} onChange={(event) => setShared(event.target.checked)} /> Share it with the company</label>
         <p className="hint">Who opens a shared question sees the usage that they may see: users of groups that of their groups. They do not see questions about another group.</p>
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['Question', of?.questionId ?? '']} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || name.trim() === ''}>Save</button>

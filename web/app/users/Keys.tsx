@@ -188,7 +188,7 @@ function Rename({ of, close }: { of: Row; close: () => void }) {
     <Dialog title={`Rename ${nameOf(of)}`} cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <Label name={name} purpose={purpose} limited={limited} setName={setName} setPurpose={setPurpose} setLimited={setLimited} />
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['AccessKey', of.accessKeyId]} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || name.trim() === ''}>Save</button>

@@ -105,7 +105,7 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
         )}
         {of === null && <label className="inline"><input type="checkbox" checked={asking} onChange={(event) => setAsking(event.target.checked)} /> Invite by a link that signs in once</label>}
         {of !== null && <label className="inline"><input type="checkbox" checked={disabled} onChange={(event) => setDisabled(event.target.checked)} /> Disabled: the user cannot sign in</label>}
-        <EditFailure save={save} of={made} />
+        <EditFailure save={save} of={made} subject={['User', of?.email ?? '']} />
         <p className="actions">
           <button type="button" onClick={close}>Cancel</button>
           <button type="submit" className="primary" disabled={save.busy || unsaid}>{of !== null ? 'Save' : asking ? 'Invite' : 'Add'}</button>
