@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -56,6 +57,33 @@ func TestTheAuditLogIsExportedAndVerified(t *testing.T) {
 		if _, err := c.verify(wrong); err == nil {
 			t.Errorf("%+v verifies", wrong)
 		}
+	}
+}
+
+// A file that changes subscribers for a reason leaves it in the log, and an export of that
+// verifies with it and not without.
+func TestAnImportLeavesItsReasonInTheLog(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t)
+	c.demo(command.Demo{Subscribers: 20, Days: 1, Seed: 1, Company: "demo"})
+	physicalID := regexp.MustCompile(`"type":"subscriber".*"physicalId":"([^"]+)"`).FindStringSubmatch(c.export("demo"))[1]
+	file := c.file("fleet.csv", "physicalId,nickname\n"+physicalID+",sold\n")
+	change := command.Import{Files: []string{file}, Format: "auto", Type: "auto", ErrorPolicy: "REJECT_EVERYTHING", Reason: "one\ntwo"}
+	if err := change.Run(c.Context(), c.env); err == nil || !strings.Contains(err.Error(), "reason") {
+		t.Errorf("a reason of two lines: %v", err)
+	}
+	change.Reason = "Ticket 4711"
+	fatal.If(t, change.Run(c.Context(), c.env))
+	exported := c.audited(func() error { return (&command.AuditExport{Output: "-"}).Run(c.Context(), c.env) })
+	const reason = `"reason":"Ticket 4711"`
+	if n := strings.Count(exported, reason); n != 3 { // the dry run, the run, and what it changed
+		t.Errorf("%d entries have the reason", n)
+	}
+	if _, err := c.verify(command.AuditVerify{File: c.file("audit.ndjson", exported)}); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.verify(command.AuditVerify{File: c.file("forged.ndjson", strings.ReplaceAll(exported, reason, `"reason":""`))}); err == nil {
+		t.Error("an export without its reasons verifies")
 	}
 }
 
