@@ -260,7 +260,7 @@ inTab('a subscriber shows what fired for it and what was changed of it, and its 
   const rename = (nickname) => graph('mutation($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { nickname } } }', { input: { physicalId, nickname } });
   await rename('renamed by e2e');
   await rename(nickname);
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=history`);
   const line = tab.getByRole('list', { name: 'What happened, the newest first' });
   await line.getByText(/^Alert/).first().waitFor();
   await line.getByText(/nickname/).first().waitFor();

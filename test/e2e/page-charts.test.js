@@ -161,7 +161,7 @@ const deleteAlert = (alertId) => graph('mutation($id: Int!) { deleteAlert(input:
 
 inTab('volumes are in SI units; binary ones are a choice that is kept', async (tab) => {
   const [{ physicalId }] = await subscribers(1);
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=alerts`);
   await tab.getByRole('button', { name: 'Set an alert' }).click();
   await tab.getByLabel(/Lower threshold/).fill('500 MB');
   await tab.locator('.set-alert').getByText('500\u00a0MB', { exact: true }).waitFor();
@@ -169,6 +169,7 @@ inTab('volumes are in SI units; binary ones are a choice that is kept', async (t
   await tab.getByRole('button', { name: 'KiB, MiB, GiB' }).click();
   await tab.locator('.set-alert').getByText('477\u00a0MiB', { exact: true }).waitFor();
   await tab.reload();
+  await tab.getByRole('tab', { name: 'Usage' }).click();
   await tab.getByText(/MiB received|GiB received|KiB received/).waitFor();
   await tab.locator('.account-button').click();
   await tab.getByRole('button', { name: 'kB, MB, GB' }).click();
@@ -208,7 +209,7 @@ inTab('an alert of which the past is looked at lists each time that it would hav
     const firings = Array.from({ length: 6 }, (_, i) => ({ boundary: i % 2 ? 'UPPER' : 'LOWER', at: `2026-0${i + 3}-14T23:30:00Z`, usage: '600000000' }));
     return route.fulfill({ json: { data: { previewAlert: { total: 6, firings } } } });
   });
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=alerts`);
   await tab.getByRole('button', { name: 'Set an alert' }).click();
   await tab.getByText('would have fired 6 times').waitFor();
   const times = await tab.locator('.foresight li').allTextContents();

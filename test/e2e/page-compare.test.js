@@ -54,18 +54,23 @@ inTab('from the page of a SIM it takes three clicks to the sessions of an hour, 
   await sessions.getByText(/^10\.98\.0\.7/).waitFor();
   assert.equal(await clicks(), 3);
   await accessible(tab, 'the sessions of an hour');
+  await tab.goBack();
+  await usage.getByText('The numbers as a table').click();
   await usage.getByRole('region', { name: 'Usage over 24 hours' }).locator('tbody tr').first().getByRole('link').click();
   await sessions.getByText('No session was reported that ran in this span.').waitFor();
   await sessions.getByRole('link', { name: 'All sessions' }).click();
   await sessions.getByText(/^10\.98\.0\.7/).waitFor();
 
   // A click on a bar leads to the sessions of its step, too.
+  await tab.getByRole('tab', { name: 'Usage' }).click();
+  await usage.getByText(/^By hour/).waitFor(); // the span is still that of before
   const over = usage.locator('.plot .u-over');
   await over.scrollIntoViewIfNeeded();
   const { width, height } = await over.boundingBox();
   await over.click({ position: { x: width / 2, y: height / 2 } });
   await sessions.getByText(/^That ran from /).waitFor();
 
+  await tab.goBack();
   const before = await clicks();
   await usage.getByRole('link', { name: `How ${group.name} uses the protocols` }).click();
   await tab.locator('.usage .legend.sums').getByText('TCP').waitFor();

@@ -34,6 +34,7 @@ inTab('a note is pinned by the keyboard on the chart of a subscriber, seen on an
   const [{ startsAt, endsAt, ...whose }] = await notesOf(text);
   assert.deepEqual([whose.physicalId, whose.groupId, endsAt], [physicalId, null, null]);
   assert.ok(Date.now() - Date.parse(startsAt) < 31 * 86_400_000 && Date.parse(startsAt) <= Date.now());
+  await tab.getByRole('tab', { name: 'History' }).click();
   await tab.getByRole('region', { name: 'Time line' }).getByText(text).waitFor();
 
   // The question about the same subscriber has it, too, where it gets another text and an end.

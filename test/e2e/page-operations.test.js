@@ -112,7 +112,7 @@ inTab('a file of 20,000 lines is tried, run for those that do not fail, watched 
   await tab.getByRole('heading', { name: '4 operations' }).waitFor();
   await accessible(tab, 'operations');
 
-  await enter(tab, `#/subscribers/${id(1)}`, bearer);
+  await enter(tab, `#/subscribers/${id(1)}?tab=history`, bearer);
   const history = tab.getByRole('list', { name: 'What happened, the newest first' });
   await history.getByRole('listitem').nth(1).waitFor();
   const rows = await history.getByRole('listitem').allTextContents();

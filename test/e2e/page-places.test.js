@@ -64,6 +64,7 @@ inTab('the focus returns from forms and dialogs to what opened them', async (tab
   await tab.getByRole('button', { name: 'Edit the nickname' }).waitFor();
   assert.equal(await focused(tab), 'button Edit the nickname');
 
+  await tab.getByRole('tab', { name: 'Alerts' }).click();
   await tab.getByRole('button', { name: 'Set an alert' }).click();
   await tab.getByLabel(/Lower threshold/).waitFor();
   assert.match(await focused(tab), /^input/);
@@ -87,7 +88,7 @@ async function newAlert(subscriberId) {
 inTab('deleting an alert asks, and can be undone', async (tab) => {
   const { physicalId, subscriberId } = await oneSubscriber();
   const alertId = await newAlert(subscriberId);
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=alerts`);
   const button = tab.getByRole('button', { name: `Delete alert ${alertId}` });
   const dialog = tab.getByRole('dialog', { name: 'Delete this alert?' });
   await button.click();

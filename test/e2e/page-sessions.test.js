@@ -28,19 +28,20 @@ inTab('a session that begins moves the counts of the overview', async (tab) => {
 inTab('the page of a subscriber shows its sessions, and follows them', async (tab) => {
   const { physicalId, imsi } = await silent();
   const session = { session: `page-${imsi}`, imsi, address: '10.99.0.7' };
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=sessions`);
   const panel = tab.getByRole('region', { name: 'Sessions' });
   await panel.getByText('No network element has reported a session.').waitFor();
   await account(start, { ...session, seconds: 0, sent: 0 });
   await panel.getByText('10.99.0.7 · iot.example · 26201 Germany · EUTRAN · IMEI').waitFor();
   await panel.getByText('last seen').waitFor();
-  await tab.locator('.heading .badge').getByText('online').waitFor();
+  const record = tab.getByRole('region', { name: 'Record' });
+  await record.getByText('online', { exact: true }).waitFor();
   await account(interim, { ...session, seconds: 10, sent: 7_500_000 });
   await panel.getByText(/^7\.50?\sMB$/).waitFor();
   await account(stop, { ...session, seconds: 20, sent: 8_000_000 });
   await panel.getByText('ended by').waitFor();
   await panel.getByText(/^8(\.00)?\sMB$/).waitFor();
-  await tab.locator('.heading .badge').getByText('offline').waitFor();
+  await record.getByText('offline', { exact: true }).waitFor();
   assert.equal(await panel.getByRole('listitem').count(), 1);
 });
 
@@ -49,7 +50,7 @@ inTab('sessions beyond the newest ten are on pages of their own', async (tab) =>
   for (let n = 0; n < 12; n++) {
     await account(stop, { session: `paged-${n}-${imsi}`, imsi, address: `10.99.1.${n}`, seconds: (12 - n) * 60, sent: 0 });
   }
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=sessions`);
   const panel = tab.getByRole('region', { name: 'Sessions' });
   const shown = (n) => panel.getByText(new RegExp(`^10\\.99\\.1\\.${n} · `));
   await shown(11).waitFor();
@@ -77,7 +78,7 @@ inTab('the usage of a subscriber is split by protocol', async (tab) => {
 
 for (const colorScheme of ['light', 'dark']) {
   inTab(`a session has its address, network and device, on a phone in ${colorScheme} colours too`, async (tab) => {
-    await enter(tab, '#/subscribers/89441000000000000000');
+    await enter(tab, '#/subscribers/89441000000000000000?tab=sessions');
     const panel = tab.getByRole('region', { name: 'Sessions' });
     await panel.getByText('10.98.0.7 · iot.example · 26201 Germany · EUTRAN · IMEI 35693803564380901 · pgw-berlin · ended by User-Request').waitFor();
     await panel.getByText(/^1\.50?\sMB$/).waitFor();

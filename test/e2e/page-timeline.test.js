@@ -15,7 +15,7 @@ inTab('one time line has changes with who made them, alerts and sessions, the ne
   const { createAlert } = await graph('mutation($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }', { input: { ruleType: 'SIM', target: subscriberId, lowerThreshold: '0', upperThreshold: '900000000000000' } });
   const { alertId } = createAlert.alert;
 
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=history`);
   const line = tab.getByRole('list', { name: 'What happened, the newest first' });
   const entries = line.getByRole('listitem');
   await entries.first().waitFor();
@@ -36,12 +36,12 @@ inTab('one time line has changes with who made them, alerts and sessions, the ne
   await entries.first().getByRole('link').click();
   await tab.waitForURL(/[?&]from=.*&to=/);
   await tab.getByRole('region', { name: 'Sessions' }).getByText(/pgw-berlin/).waitFor();
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=history`);
   await tab.getByRole('group', { name: 'What the time line shows' }).getByRole('button', { name: 'Changes' }).click();
   await entries.filter({ hasText: 'Van of the time line' }).first().getByRole('link', { name: 'subscriber.edit' }).click();
   await tab.getByText('Entries: 1', { exact: true }).waitFor();
   await tab.getByRole('row').filter({ hasText: 'Van of the time line' }).waitFor();
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=history`);
   await tab.getByRole('group', { name: 'What the time line shows' }).getByRole('button', { name: 'Alerts' }).click();
   await line.getByRole('link', { name: 'Lower threshold exceeded' }).first().click();
   await tab.waitForURL(new RegExp(`#/alerts/${alertId}$`));
@@ -53,7 +53,7 @@ inTab('the time line goes on as far as its lists do', async (tab) => {
   const names = Array.from({ length: 30 }, (_, i) => `name ${i}`);
   const { subscriber: { nickname } } = await graph('query($id: String!) { subscriber(by: {physicalId: $id}) { nickname } }', { id: physicalId });
   for (const name of [...names, nickname]) await graph('mutation($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { nickname } } }', { input: { physicalId, nickname: name } });
-  await enter(tab, `#/subscribers/${physicalId}`);
+  await enter(tab, `#/subscribers/${physicalId}?tab=history`);
   const entries = tab.getByRole('list', { name: 'What happened, the newest first' }).getByRole('listitem');
   await entries.nth(24).waitFor();
   assert.equal(await entries.count(), 25);

@@ -165,6 +165,7 @@ inTab('a subscriber is found by keyboard, named and tagged', async (tab) => {
 inTab('an alert is set with a look at the past, and an alert that fires appears by itself', async (tab) => {
   const { physicalId, subscriberId } = await oneSubscriber();
   await enter(tab, `#/subscribers/${physicalId}`);
+  await tab.getByRole('tab', { name: 'Alerts' }).click();
   await tab.getByRole('button', { name: 'Set an alert' }).click();
   await tab.getByLabel(/Lower threshold/).fill('1 MB');
   await tab.getByLabel(/Upper threshold/).fill('900 TB');
@@ -243,8 +244,10 @@ for (const colorScheme of ['light', 'dark']) {
     await accessible(tab, 'the list');
     await tab.goto(`${base}/#/subscribers/${physicalId}`);
     await tab.locator('.plot canvas').waitFor();
-    await tab.getByRole('button', { name: 'Set an alert' }).click();
     await accessible(tab, 'a subscriber');
+    await tab.getByRole('tab', { name: 'Alerts' }).click();
+    await tab.getByRole('button', { name: 'Set an alert' }).click();
+    await accessible(tab, 'the alerts of a subscriber');
     await tab.goto(`${base}/#/explore`);
     await example(tab, /^Top talkers/);
     await accessible(tab, 'the editor', ['.monaco-editor', '.graphiql-container > .graphiql-main .graphiql-tabs']);

@@ -15,11 +15,7 @@ const views = {
     await drawn(tab);
     await tab.getByRole('button', { name: 'Dismiss' }).click();
   }],
-  subscriber: [`#/subscribers/${physicalId}`, async (tab) => {
-    await drawn(tab);
-    await tab.getByRole('button', { name: 'Set an alert' }).click();
-    await tab.getByText(/would (not )?have fired/).waitFor();
-  }],
+  subscriber: [`#/subscribers/${physicalId}`, drawn],
   subscribers: ['#/subscribers?where=nickname.like.van&order=DATA_USAGE.DESC', (tab) => tab.locator('table.rows tbody tr').first().waitFor()],
   'new-alert': ['#/alerts/new?rule=COMPANY', async (tab) => {
     await tab.getByLabel('Lower threshold').fill('5 MB');

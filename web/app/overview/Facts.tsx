@@ -3,6 +3,8 @@ import { day } from '../format/time';
 import { Panel } from '../shell/parts';
 import { to, toSubscriber } from '../shell/route';
 import { useZone } from '../shell/viewer';
+import { Fold } from '../ui/Fold';
+import { States } from './States';
 import type { Subscriber } from './subscriber';
 
 const names = {
@@ -11,18 +13,19 @@ const names = {
   SATELLITE: { physical: 'IMEI', subscriber: 'Subscription ID' },
 };
 
-/** The record of a subscriber, in the words of its kind. */
+/** The state and the record of a subscriber, in the words of its kind. On a phone the first few until all are asked for. */
 export function Facts({ of: s }: { of: Subscriber }) {
   const timeZone = useZone();
   const date = (at: string) => day(at, timeZone);
   const facts: [string, ReactNode][] = [
+    ['State', <States of={s} />],
+    ['Group', s.group && <a href={to('group', {}, String(s.group.groupId))}>{s.group.name}</a>],
     [names[s.kind].physical, <span className="mono">{s.physicalId}</span>],
     ...(s.kind === 'NON_IP' ? [] : [[names[s.kind].subscriber, <span className="mono">{s.subscriberId}</span>] as [string, ReactNode]]),
     ['IMSI', s.imsi && <span className="mono">{s.imsi}</span>],
     ['Fixed address', s.fixedIpAddress && <span className="mono">{s.fixedIpAddress}</span>],
     ['Data number', s.dataNumber],
     ['Operator', `${s.operatorName} (${s.operatorCode})`],
-    ['Group', s.group && <a href={to('group', {}, String(s.group.groupId))}>{s.group.name}</a>],
     ['Tariff', s.tariffName],
     ['Line rental', rental(s)],
     ['Contract', `${date(s.connectionDate)} – ${date(s.expiryDate)}${s.contractLength === null ? '' : `, ${s.contractLength} months`}`],
@@ -33,13 +36,16 @@ export function Facts({ of: s }: { of: Subscriber }) {
     ['On eUICC', s.parent && <><Linked id={s.parent.physicalId} />{s.parent.isEnabledOnParent ? ' · enabled' : ' · not enabled'}</>],
     ['Profiles', s.profiles && s.profiles.length > 0 && <ul className="plain">{s.profiles.map((p) => <li key={p.physicalId}><Linked id={p.physicalId} name={p.nickname} /></li>)}</ul>],
   ];
+  const known = facts.filter(([, value]) => value);
   return (
     <Panel id="facts" title="Record">
-      <dl className="facts">
-        {facts.filter(([, value]) => value).map(([name, value]) => (
-          <div key={name}><dt>{name}</dt><dd>{value}</dd></div>
-        ))}
-      </dl>
+      <Fold of={known.length} most={4} all={`All ${known.length} facts`}>
+        {(className) => (
+          <dl className={`facts ${className}`}>
+            {known.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+          </dl>
+        )}
+      </Fold>
     </Panel>
   );
 }

@@ -6,6 +6,7 @@ import { useAsk, useDo, useSettled } from '../graph/use';
 import { day, startOfDay } from '../format/time';
 import { bytes, parseBytes, useSystem } from '../format/units';
 import { Failure } from '../shell/parts';
+import { useUnsaved } from '../shell/unsaved';
 import { useZone } from '../shell/viewer';
 
 const create = operation('mutation CreateAlert($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }');
@@ -31,6 +32,8 @@ interface Props {
 export function SetAlert({ subscriberId, done, cancel }: Props) {
   const [lower, setLower] = useState('500 MB');
   const [upper, setUpper] = useState('1 GB');
+  const [typed, setTyped] = useState(false);
+  useUnsaved(typed);
   const input = inputOf(subscriberId, lower, upper);
   const save = useDo(async () => {
     await ask(create, { input });
@@ -41,7 +44,7 @@ export function SetAlert({ subscriberId, done, cancel }: Props) {
     if (typeof input === 'object') void save.run();
   };
   return (
-    <form className="set-alert" onSubmit={submit}>
+    <form className="set-alert" onSubmit={submit} onInput={() => setTyped(true)}>
       <p className="hint">The recipients get a mail when this subscriber uses more in one billing period. It does not bar the subscriber.</p>
       <div className="fields">
         <Threshold first name="Lower threshold" text={lower} change={setLower} />

@@ -2,21 +2,24 @@ import { useState } from 'react';
 import { SilenceButton, SilencedNow } from '../alerts/SilenceHere';
 import type { Place } from '../alerts/silences';
 import { operation } from '../graph/graphql';
+import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { Empty, Failure, Loading } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
-import { useViewer } from '../shell/viewer';
+import { useMay, useViewer } from '../shell/viewer';
 import BulkChange from '../subscribers/BulkChange';
 import { SubscriberForm } from '../subscribers/SubscriberForm';
+import { TabPanel } from '../ui/TabPanel';
+import '../styles/subscriber.css';
 import { Alerts } from './Alerts';
 import { Commands } from './Commands';
 import { Facts } from './Facts';
 import { Nickname } from './Nickname';
-import { States } from './States';
 import { SubscriberSessions } from './SubscriberSessions';
 import { SubscriberTags } from './SubscriberTags';
 import { SubscriberUsage } from './SubscriberUsage';
 import type { Subscriber } from './subscriber';
+import { tabOf, tabs, toTab } from './tabs';
 import { TimeLine } from './TimeLine';
 
 const query = operation(`query Subscriber($physicalId: String!) {
@@ -30,9 +33,13 @@ const query = operation(`query Subscriber($physicalId: String!) {
   }
 }`);
 
-/** Everything of one subscriber, with what can be changed in place. */
-export default function SubscriberPage({ id: physicalId }: { id: string }) {
+const state = operation('subscription SubscriberState($physicalIds: [String!]) { subscriberChanged(physicalIds: $physicalIds) { physicalId } }');
+
+/** Everything of one subscriber: its facts beside what happened with it, with what can be changed in place. */
+export default function SubscriberPage({ id: physicalId, params }: { id: string; params: URLSearchParams }) {
   const { data, problem, reload } = useAsk<{ subscriber: Subscriber | null }>(query, { physicalId });
+  const soon = useSoon(reload, 2_000);
+  useLive(useMay('VIEW_SUBSCRIBER') ? state : null, { next: soon, connected: soon, variables: { physicalIds: [physicalId] } });
   const subscriber = data?.subscriber;
   const { permissions } = useViewer();
   const [changing, setChanging] = useState(false);
@@ -46,6 +53,7 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
       </div>
     );
   const place: Place = { kind: 'subscriber', name: subscriber.nickname || physicalId, physicalId, groupId: subscriber.group?.groupId, tags: subscriber.tags?.map(({ name }) => name) };
+  const shown = tabOf(params);
   return (
     <div className="page">
       <p className="crumbs"><a href={toSubscribers()}>Subscribers</a></p>
@@ -55,7 +63,6 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
           <p className="hint mono">{physicalId}</p>
         </div>
         <div className="row">
-          <States of={subscriber} />
           <SilenceButton of={[place]} />
           {permissions.includes('MANAGE_INVENTORY') && <button type="button" onClick={() => setEditing(true)}>Edit the record</button>}
           {permissions.includes('MANAGE_INVENTORY') && <button type="button" onClick={() => setChanging(true)}>Change …</button>}
@@ -65,17 +72,20 @@ export default function SubscriberPage({ id: physicalId }: { id: string }) {
       {changing && <BulkChange title={`Change ${subscriber.nickname || physicalId}`} ids={new Set([physicalId])} close={() => setChanging(false)} />}
       {editing && <SubscriberForm of={subscriber} close={() => setEditing(false)} saved={reload} />}
       {problem && <Failure problem={problem} retry={problem.code === 'FORBIDDEN' ? undefined : reload} />}
-      <SubscriberUsage subscriber={subscriber} />
-      <SubscriberSessions physicalId={physicalId} changed={reload} />
-      <div className="columns wide-left">
-        <Alerts subscriber={subscriber} />
-        <div className="stack">
-          {subscriber.tags && <SubscriberTags physicalId={physicalId} tags={subscriber.tags.map(({ name }) => name)} changed={reload} />}
+      <div className="with-rail">
+        <div className="rail stack">
           <Facts of={subscriber} />
-          <Commands physicalId={physicalId} />
+          {subscriber.tags && <SubscriberTags physicalId={physicalId} tags={subscriber.tags.map(({ name }) => name)} changed={reload} />}
+        </div>
+        <div className="stack">
+          <TabPanel label="Parts of the subscriber" shown={shown} tabs={tabs.map(([key, name]) => ({ key, name, href: toTab(physicalId, key, params) }))}>
+            {shown === 'usage' && <SubscriberUsage subscriber={subscriber} params={params} />}
+            {shown === 'sessions' && <SubscriberSessions physicalId={physicalId} params={params} />}
+            {shown === 'alerts' && <Alerts subscriber={subscriber} />}
+            {shown === 'history' && <><Commands physicalId={physicalId} /><TimeLine physicalId={physicalId} /></>}
+          </TabPanel>
         </div>
       </div>
-      <TimeLine physicalId={physicalId} />
     </div>
   );
 }

@@ -6,10 +6,10 @@ import { ago, moment, momentInZone } from '../format/time';
 import type { Span } from '../format/span';
 import { bytes, useSystem } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
-import { toSubscriber, useRoute } from '../shell/route';
 import { type Connection, pageArguments, pageFields, Pager, pageVariables } from '../sources/PagedPanel';
 import { useMay, useZone } from '../shell/viewer';
 import { ExportAll } from '../ui/ExportAll';
+import { toTab } from './tabs';
 
 interface Session {
   id: string;
@@ -54,13 +54,12 @@ const usage = operation('subscription UsageRecorded($physicalIds: [String!]) { u
 
 interface Props {
   physicalId: string;
-  changed: () => void;
+  params: URLSearchParams;
 }
 
 /** The sessions of a subscriber, of all times or of the span that the address names. */
 export function SubscriberSessions(props: Props) {
-  const { params } = useRoute();
-  const [from, to] = [params.get('from'), params.get('to')];
+  const [from, to] = [props.params.get('from'), props.params.get('to')];
   const span = from && to && isInstant(from) && isInstant(to) ? { from, to } : null;
   return <Sessions key={span ? `${from} ${to}` : ''} span={span} {...props} />;
 }
@@ -71,7 +70,7 @@ const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.is
 const ranIn = ({ from, to }: Span) => ({ beganAt: { lt: to }, or: [{ endedAt: { eq: null } }, { endedAt: { ge: from } }] });
 
 /** The sessions of a subscriber, the newest first, page by page on a common axis; they follow what the network reports. */
-function Sessions({ physicalId, changed, span }: Props & { span: Span | null }) {
+function Sessions({ physicalId, params, span }: Props & { span: Span | null }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
   const [part, setPart] = useState<Record<string, unknown>>({ first: pageLength });
   const asked = useAsk<{ subscriber: Reported | null }>(may ? query : null, { physicalId, ...part, filter: span && ranIn(span) });
@@ -79,9 +78,8 @@ function Sessions({ physicalId, changed, span }: Props & { span: Span | null }) 
     if (span) document.getElementById('sessions-title')?.scrollIntoView({ block: 'center' });
   }, [span?.from, span?.to]);
   const reload = useSoon(asked.reload, 2_000);
-  const reloadAll = useSoon(() => { asked.reload(); changed(); }, 2_000);
   const variables = { physicalIds: [physicalId] };
-  useLive(may ? state : null, { next: reloadAll, connected: reloadAll, variables });
+  useLive(may ? state : null, { next: reload, connected: reload, variables });
   useLive(may ? usage : null, { next: reload, connected: reload, variables });
   const timeZone = useZone();
   useSystem();
@@ -92,7 +90,7 @@ function Sessions({ physicalId, changed, span }: Props & { span: Span | null }) 
     <Panel id="sessions" title="Sessions" aside={(
       <span className="row">
         {seen && <time className="hint" dateTime={seen} title={momentInZone(seen, timeZone)}>last seen {ago(seen)}</time>}
-        {span && <a href={toSubscriber(physicalId)}>All sessions</a>}
+        {span && <a href={toTab(physicalId, 'sessions', params)}>All sessions</a>}
         <ExportAll of="sessions" filter={{ ...(span && ranIn(span)), physicalId: { eq: physicalId } }} />
       </span>
     )}>

@@ -9,6 +9,7 @@ import { Empty, Failure, Panel } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
 import { offerUndo } from '../shell/undo';
 import { useMay } from '../shell/viewer';
+import { Fold } from '../ui/Fold';
 
 const attach = operation('mutation AttachTag($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
 const detach = operation('mutation DetachTag($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');
@@ -42,18 +43,22 @@ export function SubscriberTags({ physicalId, tags, changed }: Props) {
   return (
     <Panel id="subscriber-tags" title="Tags">
       {tags.length === 0 && <Empty>No tags.</Empty>}
-      <ul className="chips" aria-label="Tags of the subscriber" ref={list} tabIndex={-1}>
-        {tags.map((tag) => (
-          <li key={tag} className="chip">
-            <a href={toSubscribers({ tag })}>{tag}</a>
-            {may && (
-              <button type="button" aria-label={`Take off the tag ${tag}`} disabled={change.busy} onClick={() => void takeOff(tag)}>
-                <Close />
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
+      <Fold of={tags.length} most={6} all={`All ${tags.length} tags`}>
+        {(className) => (
+          <ul className={`chips ${className}`} aria-label="Tags of the subscriber" ref={list} tabIndex={-1}>
+            {tags.map((tag) => (
+              <li key={tag} className="chip">
+                <a href={toSubscribers({ tag })}>{tag}</a>
+                {may && (
+                  <button type="button" aria-label={`Take off the tag ${tag}`} disabled={change.busy} onClick={() => void takeOff(tag)}>
+                    <Close />
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Fold>
       {may && (
         <form className="row" onSubmit={(event) => void add(event)}>
           <Suggested of={nouns.tag} label="New tag" isBare placeholder="Add a tag" maxLength={255} value={text} change={setText} except={tags} />

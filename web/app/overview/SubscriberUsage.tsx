@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Bars } from '../chart/Bars';
 import { lastDays, lastHours, lastMonths, periodSpan, type Span } from '../format/span';
 import { dateOf, day, moment, startOfDay } from '../format/time';
@@ -15,6 +15,7 @@ import '../styles/usage.css';
 import { CSVButton } from './CSVButton';
 import { Compared } from './Compared';
 import type { Subscriber } from './subscriber';
+import { toTab } from './tabs';
 import { type Point, past, point, rowsOf, stacked, timesOf, type Totals, totals } from './usage';
 
 interface Usage {
@@ -62,20 +63,24 @@ const earlier = ({ from }: Span, timeZone: string, by: { months?: number; days?:
 const dayLength = 86_400_000;
 const days = (n: number, interval: Variables['interval']) => (timeZone: string) => spanned(lastDays(n, timeZone), interval, earlier(lastDays(n, timeZone), timeZone, { days: -n }));
 
-const spans: { name: string; variables: (timeZone: string, period: Span) => Variables }[] = [
-  { name: '24 hours', variables: () => spanned(lastHours(24), 'HOUR', Date.parse(lastHours(24).from) - dayLength) },
-  { name: '7 days', variables: days(7, 'HOUR') },
-  { name: '30 days', variables: days(30, 'DAY') },
-  { name: 'This period', variables: (timeZone, period) => spanned(soFar(period), 'DAY', earlier(period, timeZone, { days: -1 }), 'BILLING_PERIOD') },
-  { name: 'A year', variables: (timeZone) => spanned(lastMonths(12, timeZone), 'MONTH', earlier(lastMonths(12, timeZone), timeZone, { months: -12 })) },
+const spans: { key: string; name: string; variables: (timeZone: string, period: Span) => Variables }[] = [
+  { key: '24h', name: '24 hours', variables: () => spanned(lastHours(24), 'HOUR', Date.parse(lastHours(24).from) - dayLength) },
+  { key: '7d', name: '7 days', variables: days(7, 'HOUR') },
+  { key: '30d', name: '30 days', variables: days(30, 'DAY') },
+  { key: 'period', name: 'This period', variables: (timeZone, period) => spanned(soFar(period), 'DAY', earlier(period, timeZone, { days: -1 }), 'BILLING_PERIOD') },
+  { key: 'year', name: 'A year', variables: (timeZone) => spanned(lastMonths(12, timeZone), 'MONTH', earlier(lastMonths(12, timeZone), timeZone, { months: -12 })) },
 ];
+
+/** 30 days, where the address names no span. */
+const usual = 2;
 
 const usageOf = ({ subscriber }: Answer) => subscriber?.usage;
 
-/** The usage of one subscriber over a span of one's choice. */
-export function SubscriberUsage({ subscriber }: { subscriber: Subscriber }) {
+/** The usage of one subscriber over a span of one's choice, which stands in the address. */
+export function SubscriberUsage({ subscriber, params }: { subscriber: Subscriber; params: URLSearchParams }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
-  const [at, setAt] = useState(2);
+  const wanted = spans.findIndex(({ key }) => key === params.get('span'));
+  const at = wanted < 0 ? usual : wanted;
   const timeZone = useZone();
   const { company: { currentPeriod } } = useViewer();
   const { name, variables } = useMemo(() => ({ name: spans[at]!.name, variables: spans[at]!.variables(timeZone, periodSpan(currentPeriod)) }), [at, timeZone, currentPeriod]);
@@ -84,8 +89,8 @@ export function SubscriberUsage({ subscriber }: { subscriber: Subscriber }) {
   const tools = (
     <div className="row">
       <div className="switch" role="group" aria-label="Span">
-        {spans.map(({ name }, i) => (
-          <button key={name} type="button" aria-pressed={i === at} onClick={() => setAt(i)}>{name}</button>
+        {spans.map(({ key, name }, i) => (
+          <button key={key} type="button" aria-pressed={i === at} onClick={() => go(toTab(subscriber.physicalId, 'usage', new URLSearchParams(i === usual ? {} : { span: key })))}>{name}</button>
         ))}
       </div>
       <CSVButton name={`Usage of ${subscriber.physicalId}, ${name}`} rows={usage ? rowsOf(past(usage.series)) : []} />
@@ -97,7 +102,7 @@ export function SubscriberUsage({ subscriber }: { subscriber: Subscriber }) {
         <Answered asked={asked} of={usageOf} label="Adding up usage" rows={6}>
           {(usage) => (
             <div className="usage answered">
-              <Chart usage={usage} span={name} subscriber={subscriber} asked={variables} />
+              <Chart usage={usage} span={name} subscriber={subscriber} asked={variables} params={params} />
               {usage.totals?.total !== '0' && <BySource of={{ physicalId: subscriber.physicalId }} span={{ from: variables.start, to: variables.end }} />}
             </div>
           )}
@@ -114,9 +119,10 @@ interface ChartProps {
   span: string;
   subscriber: Subscriber;
   asked: Variables;
+  params: URLSearchParams;
 }
 
-function Chart({ usage, span, subscriber, asked }: ChartProps) {
+function Chart({ usage, span, subscriber, asked, params }: ChartProps) {
   useSystem();
   const timeZone = useZone();
   const points = useMemo(() => past(usage.series), [usage]);
@@ -129,7 +135,7 @@ function Chart({ usage, span, subscriber, asked }: ChartProps) {
   const before = usage.comparison?.totals?.total;
   if (totals?.total === '0') return <Empty>It used no data in this span{before && before !== '0' && `, and ${bytes(before)} in that before`}.</Empty>;
   const sum = totals ? bytes(totals.total) : 'unknown';
-  const sessionsOf = (i: number) => toSessions(subscriber.physicalId, points[i]!.start, points[i + 1]?.start ?? asked.end);
+  const sessionsOf = (i: number) => toTab(subscriber.physicalId, 'sessions', params, { from: points[i]!.start, to: points[i + 1]?.start ?? asked.end });
   return (
     <>
       {totals && (
@@ -172,9 +178,6 @@ function Chart({ usage, span, subscriber, asked }: ChartProps) {
     </>
   );
 }
-
-/** The address of the sessions that ran in a step. */
-const toSessions = (physicalId: string, from: string, end: string) => to('subscriber', { from, to: end }, physicalId);
 
 /** The address of the question how the group, or else the company, uses the protocols in a span. */
 function toProtocols({ group }: Subscriber, { start, end }: Variables, timeZone: string): string {

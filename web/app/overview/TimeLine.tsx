@@ -186,7 +186,7 @@ const sessionOf = (physicalId: string) => ({ id, beganAt, reportedAt, endedAt, c
   };
 };
 
-/** Commands stand on the same page, with what can be done about them. */
+/** Commands stand in the same tab, with what can be done about them. */
 const showCommands = () => document.getElementById('commands-title')?.scrollIntoView({ block: 'center' });
 
 function commandOf({ commandId, kind, state, reason, requestedAt, operation }: Of<typeof commands, 'commands'>): Entry {
