@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo } from 'react';
 import { Bars } from '../chart/Bars';
 import { day } from '../format/time';
 import { bytes, useSystem } from '../format/units';
@@ -6,8 +6,9 @@ import { operation } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { toSubscriber } from '../shell/route';
-import { type Period, useMay, useViewer } from '../shell/viewer';
+import { type Period, useMay, useZone } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
+import { daysOf, type Key, nameOf, toRisers } from './spans';
 
 interface Talker {
   subscriber: { physicalId: string; subscriberId: string; nickname: string | null } | null;
@@ -24,6 +25,7 @@ interface Usage {
 const talkers = 'period { startsAt endsAt } topSubscribers(first: 10) { subscriber { physicalId subscriberId nickname } mobileOriginated mobileTerminated total }';
 const now = operation(`query TopTalkers { company { usage { ${talkers} } } }`);
 const before = operation(`query TopTalkersBefore { company { usage { previous { ${talkers} } } } }`);
+const ofDays = operation(`query TopTalkersOfDays($start: DateTime!, $end: DateTime!) { company { usage(start: $start, end: $end) { ${talkers} } } }`);
 
 interface Answer {
   company: { usage: Usage | { previous: Usage | null } | null } | null;
@@ -40,14 +42,15 @@ interface Ranked extends Usage {
   topSubscribers: Talker[];
 }
 
-/** The ten subscribers with the most usage, in this period or the one before. */
-export function TopTalkers() {
+/** The ten subscribers with the most usage in a span. */
+export function TopTalkers({ span }: { span: Key }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
-  const [last, setLast] = useState(false);
-  const asked = useAsk<Answer>(may ? (last ? before : now) : null);
+  const timeZone = useZone();
+  const days = useMemo(() => daysOf(span, timeZone), [span, timeZone]);
+  const asked = useAsk<Answer>(may ? (days ? ofDays : span === 'last' ? before : now) : null, days ? { start: days.start, end: days.end } : {});
   const usage = asked.data && usageOf(asked.data);
   return (
-    <Panel id="top" title="Top talkers" aside={may && <Tools last={last} setLast={setLast} usage={usage} />}>
+    <Panel id="top" title="Top talkers" aside={may && <Tools span={span} usage={usage} />}>
       {may ? (
         <Answered asked={asked} of={usageOf} label="Ranking subscribers" rows={8}>
           {(usage) => <Ranking usage={usage} />}
@@ -59,23 +62,21 @@ export function TopTalkers() {
   );
 }
 
-function Tools({ last, setLast, usage }: { last: boolean; setLast: (last: boolean) => void; usage: Ranked | null | undefined }) {
+function Tools({ span, usage }: { span: Key; usage: Ranked | null | undefined }) {
+  const timeZone = useZone();
   const rows = (usage?.topSubscribers ?? []).map(({ subscriber, ...bytes }) => ({ ...subscriber, ...bytes }));
   return (
     <div className="row">
-      <div className="switch" role="group" aria-label="Billing period">
-        <button type="button" aria-pressed={!last} onClick={() => setLast(false)}>This period</button>
-        <button type="button" aria-pressed={last} onClick={() => setLast(true)}>Last period</button>
-      </div>
-      <CSVButton name={last ? 'Top talkers of last period' : 'Top talkers'} rows={rows} />
+      {usage && <a href={toRisers(span, { from: usage.period.startsAt, to: usage.period.endsAt }, timeZone)}>Top risers</a>}
+      <CSVButton name={`Top talkers${span && `, ${nameOf(span)}`}`} rows={rows} />
     </div>
   );
 }
 
 function Ranking({ usage: { period, topSubscribers } }: { usage: Ranked }) {
   useSystem();
-  const { company } = useViewer();
-  const span = `${day(period.startsAt, company.timeZone)} – ${day(Date.parse(period.endsAt) - 1, company.timeZone)}`;
+  const timeZone = useZone();
+  const span = `${day(period.startsAt, timeZone)} – ${day(Date.parse(period.endsAt) - 1, timeZone)}`;
   if (topSubscribers.length === 0) return <Empty>No subscriber used data, {span}.</Empty>;
   return (
     <>

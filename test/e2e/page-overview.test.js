@@ -1,0 +1,85 @@
+// The span of the overview: its figures, chart and top talkers, by the address.
+import assert from 'node:assert/strict';
+import { enter, graph, textOf } from './browser.js';
+import { accessible, downloaded, pageTests } from './tab.js';
+
+const inTab = pageTests();
+
+const span = (tab, name) => tab.getByRole('navigation', { name: 'Span of the usage' }).getByRole('link', { name, exact: true });
+const sums = 'totals { total mobileTerminated mobileOriginated sessions } series(interval: DAY) { start total } topSubscribers(first: 10) { subscriber { physicalId } total }';
+
+/** The totals of the days of the span that was asked for, which is n days of the zone up to this hour, and of those before. */
+async function ofDays({ start, end, before }, n, timeZone) {
+  const dayOf = (at) => new Date(at).toLocaleString('sv-SE', { timeZone }).slice(0, 16);
+  assert.match(dayOf(start), / 00:00$/);
+  assert.match(dayOf(before), / 00:00$/);
+  const days = (from, to) => Math.round((Date.parse(dayOf(to).slice(0, 10)) - Date.parse(dayOf(from).slice(0, 10))) / 86_400_000);
+  assert.deepEqual([days(start, Date.parse(end) - 1), days(before, start)], [n - 1, n]);
+  const { company } = await graph('query($start: DateTime!, $end: DateTime!) { company { usage(start: $start, end: $end) { series(interval: DAY) { total } } } }', { start, end });
+  return company.usage.series.map(({ total }) => total);
+}
+
+inTab('the usage of the overview is that of the span that is chosen, and Back leads to the one before', async (tab) => {
+  const { company } = await graph(`{ company { timeZone usage { ${sums} previous { ${sums} } } } }`);
+  let asked;
+  tab.on('request', (request) => {
+    if (textOf(request).includes('query UsageOfDays')) asked = request.postDataJSON().variables;
+  });
+  await enter(tab);
+  const usage = tab.locator('section:has(> header #usage-title)');
+  const top = tab.getByRole('region', { name: 'Top talkers' });
+  const rowsOf = async (panel) => {
+    const { text } = await downloaded(tab, () => panel.getByRole('button', { name: /as CSV$/ }).click());
+    return text.trimEnd().split('\r\n').slice(1);
+  };
+  const settled = async (title) => {
+    await tab.getByRole('heading', { level: 2, name: title, exact: true }).waitFor();
+    await tab.waitForFunction(() => !document.querySelector('.waiting, .loading, [aria-busy="true"]'));
+  };
+  await settled('Usage this billing period');
+  const totalOf = (line) => line.split(',').at(-1);
+  const ids = (usage) => usage.topSubscribers.map(({ subscriber }) => subscriber.physicalId);
+
+  await span(tab, 'Last period').click();
+  await settled('Usage in the last billing period');
+  assert.equal(new URL(tab.url()).hash, '#/?span=last');
+  assert.deepEqual((await rowsOf(usage)).map(totalOf), company.usage.previous.series.map(({ total }) => total));
+  const talkers = await rowsOf(top);
+  for (const [i, id] of ids(company.usage.previous).entries()) assert.ok(talkers[i].includes(id), talkers[i]);
+  assert.match(await usage.locator('.figures').textContent(), /on the period before|nothing to compare with/);
+
+  for (const [name, n] of [['7 days', 7], ['30 days', 30]]) {
+    await span(tab, name).click();
+    await settled(`Usage in ${name}`);
+    const days = (await rowsOf(usage)).map(totalOf);
+    const read = await ofDays(asked, n, company.timeZone);
+    // The day that runs goes on, and has no step before its first usage.
+    assert.ok(days.length >= n - 1);
+    assert.deepEqual(days.slice(0, n - 1), read.slice(0, n - 1));
+    assert.ok((await rowsOf(top)).length > 0);
+    await usage.locator('.plot .u-legend').getByText('Days before').waitFor();
+  }
+  assert.equal(await span(tab, '30 days').getAttribute('aria-current'), 'true');
+  await top.getByRole('link', { name: 'Top risers' }).click();
+  await tab.waitForURL(/#\/usage\?.*chart=RISERS/);
+  await tab.getByRole('region', { name: 'Answer', exact: true }).locator('.bars, .empty').first().waitFor();
+  await tab.goBack();
+  await settled('Usage in 30 days');
+  await tab.goBack();
+  await settled('Usage in 7 days');
+  await tab.reload();
+  await settled('Usage in 7 days');
+});
+
+for (const colorScheme of ['light', 'dark'])
+  for (const width of [1440, 390])
+    inTab(`each span of the overview is used without seeing or pointing, ${width} wide in ${colorScheme} colours`, async (tab) => {
+      await enter(tab);
+      for (const name of ['Last period', '7 days', '30 days']) {
+        await span(tab, name).press('Enter');
+        await span(tab, name).and(tab.locator('[aria-current="true"]')).waitFor();
+        await tab.waitForFunction(() => !document.querySelector('.waiting, .loading, [aria-busy="true"]'));
+        await accessible(tab, `the overview, ${name}`);
+        assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), width, name);
+      }
+    }, { colorScheme, viewport: { width, height: 844 } });
