@@ -151,4 +151,11 @@ export async function accessible(tab, place, without = []) {
   const { violations } = await tab.evaluate((exclude) => globalThis.axe.run({ exclude }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }), without);
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(' | ')}`);
   assert.deepEqual(found, [], place);
+  assert.deepEqual(await tab.evaluate(longDialogs), [], `${place}: a form of six fields or more is a sheet`);
+}
+
+/** The dialogs with long forms that are no sheets. Radio buttons of one name are one field. */
+function longDialogs() {
+  const fields = (dialog) => new Set([...dialog.querySelectorAll('input, select, textarea')].map((field) => (field.type === 'radio' ? field.name : field))).size;
+  return [...document.querySelectorAll('dialog[open]:not(.sheet)')].filter((dialog) => fields(dialog) >= 6).map((dialog) => dialog.querySelector('h2')?.textContent);
 }

@@ -2,8 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { parseBytes } from '../format/units';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
-import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
+import { Sheet } from '../ui/Sheet';
 import { GroupInput, SubscriberInput, type Words, WordsInput } from './AlertForm';
 import { ConditionBackTest } from './ConditionBackTest';
 import { traits } from './conditions';
@@ -58,7 +58,7 @@ export function ConditionForm({ close }: { close: () => void }) {
     if (missing === null) void save.run();
   };
   return (
-    <Dialog title="New condition" cancel={close}>
+    <Sheet title="New condition" cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <label>Notice when
           <select aria-label="Notice when" value={kind} onChange={(event) => {
@@ -96,6 +96,6 @@ export function ConditionForm({ close }: { close: () => void }) {
           <button type="submit" className="primary" disabled={save.busy || missing !== null}>Set the alert</button>
         </p>
       </form>
-    </Dialog>
+    </Sheet>
   );
 }

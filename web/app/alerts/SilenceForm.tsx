@@ -4,9 +4,9 @@ import { graphql, type VariablesOf } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useDo } from '../graph/use';
 import { MomentField } from '../picker/Dates';
-import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
 import { useZone } from '../shell/viewer';
+import { Sheet } from '../ui/Sheet';
 import { AlertsAndGroups, All, scopeOf } from './Choices';
 import type { Silence } from './Silences';
 import type { Place } from './silences';
@@ -82,7 +82,7 @@ export default function SilenceForm({ of, first, close }: Props) {
     if (missing === null && !unsaid) void save.run();
   };
   return (
-    <Dialog title={of ? 'Change the silence' : 'New silence'} cancel={close}>
+    <Sheet title={of ? 'Change the silence' : 'New silence'} cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <label>Why<input value={reason} autoFocus required maxLength={255} placeholder="Firmware update of the vans" onChange={(event) => setReason(event.target.value)} /></label>
         <div className="fields two">
@@ -121,6 +121,6 @@ export default function SilenceForm({ of, first, close }: Props) {
           <button type="submit" className="primary" disabled={save.busy || missing !== null || unsaid}>{of ? 'Save' : 'Silence'}</button>
         </p>
       </form>
-    </Dialog>
+    </Sheet>
   );
 }

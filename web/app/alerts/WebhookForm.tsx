@@ -2,8 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useDo } from '../graph/use';
-import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
+import { Sheet } from '../ui/Sheet';
 import { AlertsAndGroups, All, scopeOf } from './Choices';
 import type { Webhook } from './Webhooks';
 import { events, formats } from './webhooks';
@@ -57,7 +57,7 @@ export function WebhookForm({ of, close, created }: Props) {
     if (missing === null && !unsaid) void save.run();
   };
   return (
-    <Dialog title={of ? 'Change the webhook' : 'New webhook'} cancel={close}>
+    <Sheet title={of ? 'Change the webhook' : 'New webhook'} cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <label>Name<input value={name} autoFocus required maxLength={256} onChange={(event) => setName(event.target.value)} /></label>
         <label>Address<input type="url" value={url} required placeholder="https://hooks.example.com/simgraph" onChange={(event) => setUrl(event.target.value)} /></label>
@@ -86,6 +86,6 @@ export function WebhookForm({ of, close, created }: Props) {
           <button type="submit" className="primary" disabled={save.busy || missing !== null || unsaid}>{of ? 'Save' : 'Add the webhook'}</button>
         </p>
       </form>
-    </Dialog>
+    </Sheet>
   );
 }

@@ -9,11 +9,11 @@ import { startDryRun } from '../operations/StartDryRun';
 import { type Policy, policies, Progress, runs } from '../operations/words';
 import { nouns } from '../picker/choices';
 import { Pick, Suggested } from '../picker/Picker';
-import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { go, to } from '../shell/route';
 import { useViewer } from '../shell/viewer';
 import { given, Reason } from '../ui/Reason';
+import { Sheet } from '../ui/Sheet';
 import type { Filter } from './filters';
 
 const tried = graphql('mutation TryChange($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { isInventoryOnly operation { operationId } } }');
@@ -77,7 +77,7 @@ export default function BulkChange({ title, ids, matching = false, filter, close
     void check.run();
   };
   return (
-    <Dialog title={title} cancel={close}>
+    <Sheet title={title} cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <label>Change
           <select autoFocus value={key} onChange={(event) => anew(() => { setKey(event.target.value); setValue(''); })}>
@@ -102,13 +102,13 @@ export default function BulkChange({ title, ids, matching = false, filter, close
         {check.problem && <Failure problem={check.problem} />}
         {dryRun === null && (
           <p className="actions">
-            <button type="submit" className="primary" disabled={check.busy || !kind}>Show what would change</button>
             <button type="button" onClick={close}>Cancel</button>
+            <button type="submit" className="primary" disabled={check.busy || !kind}>Show what would change</button>
           </p>
         )}
       </form>
       {dryRun !== null && <DryRun of={dryRun} reason={reason} close={close} />}
-    </Dialog>
+    </Sheet>
   );
 }
 
@@ -127,8 +127,8 @@ function DryRun({ of: { id, only }, reason, close }: { of: { id: string; only: b
       {!runs(of.state) && <Results id={id} params={new URLSearchParams(of.failed > 0 ? { outcome: 'FAILED' } : {})} isDryRun />}
       {run.problem && <Failure problem={run.problem} />}
       <p className="actions">
-        <button type="button" className="primary" disabled={runs(of.state) || run.busy || blocked || of.changed === 0} onClick={() => void run.run()}>Change {count(of.changed)}</button>
         <button type="button" onClick={close}>Cancel</button>
+        <button type="button" className="primary" disabled={runs(of.state) || run.busy || blocked || of.changed === 0} onClick={() => void run.run()}>Change {count(of.changed)}</button>
       </p>
     </div>
   );

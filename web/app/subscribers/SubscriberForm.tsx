@@ -6,11 +6,11 @@ import { mutate, readNow, useDo } from '../graph/use';
 import { nouns } from '../picker/choices';
 import { DayField } from '../picker/Dates';
 import { Pick, Suggested } from '../picker/Picker';
-import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
 import { go, toSubscriber } from '../shell/route';
 import { useViewer, useZone } from '../shell/viewer';
 import { given, Reason } from '../ui/Reason';
+import { Sheet } from '../ui/Sheet';
 
 const create = graphql('mutation CreateSubscriber($input: CreateSubscriberInput!) { createSubscriber(input: $input) { subscriber { physicalId } } }');
 const edit = graphql('mutation EditRecord($input: EditSubscriberInput!) { editSubscriber(input: $input) { subscriber { physicalId } } }');
@@ -82,7 +82,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
   const set = (key: keyof typeof values) => ({ value: values[key], onChange: (event: { target: { value: string } }) => setValues({ ...values, [key]: event.target.value }) });
   const picked = (key: keyof typeof values) => ({ value: values[key], change: (value: string) => setValues((now) => ({ ...now, [key]: value })) });
   return (
-    <Dialog title={of === null ? 'New subscriber' : `Record of ${of.physicalId}`} cancel={close}>
+    <Sheet title={of === null ? 'New subscriber' : `Record of ${of.physicalId}`} cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <div className="choices">
           <label>Kind<select {...set('kind')}>{Object.entries(kinds).map(([key, name]) => <option key={key} value={key}>{name}</option>)}</select></label>
@@ -105,6 +105,6 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
           <button type="submit" className="primary" disabled={save.busy}>{of === null ? 'Add' : 'Save'}</button>
         </p>
       </form>
-    </Dialog>
+    </Sheet>
   );
 }

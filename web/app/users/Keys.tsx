@@ -15,6 +15,7 @@ import { useMay, useViewer, useZone } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import { Popover } from '../ui/Popover';
 import { Secret } from '../ui/Secret';
+import { Sheet } from '../ui/Sheet';
 import { type Column, Table } from '../ui/Table';
 import { Frame, permissionName } from './Frame';
 
@@ -130,7 +131,7 @@ function NewKey({ close, done }: { close: () => void; done: (key: Made) => void 
     setLeft(next);
   };
   return (
-    <Dialog title="New access key" cancel={close}>
+    <Sheet title="New access key" cancel={close}>
       <form className="stacked" onSubmit={submit}>
         <Label name={name} purpose={purpose} limited={limited} setName={setName} setPurpose={setPurpose} setLimited={setLimited} />
         {maySee ? <Pick of={nouns.user} label="User" isRequired value={user} change={(next) => { setUser(next); setLeft(new Set()); }} /> : <p className="hint">It acts as {email}.</p>}
@@ -147,7 +148,7 @@ function NewKey({ close, done }: { close: () => void; done: (key: Made) => void 
           <button type="submit" className="primary" disabled={save.busy || scopes.length === 0}>Make the key</button>
         </p>
       </form>
-    </Dialog>
+    </Sheet>
   );
 }
 

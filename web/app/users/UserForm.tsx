@@ -7,6 +7,7 @@ import { PickSome } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
 import { useMay, useViewer } from '../shell/viewer';
+import { Sheet } from '../ui/Sheet';
 import { permissionName } from './Frame';
 import { type Invitation, Invited, invite } from './Invited';
 
@@ -84,7 +85,7 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
     );
   }
   return (
-    <Dialog title={of === null ? 'New user' : of.email} cancel={close}>
+    <Sheet title={of === null ? 'New user' : of.email} cancel={close}>
       <form className="stacked" onSubmit={submit}>
         {of === null && <label>E-mail address<input type="email" required autoFocus maxLength={254} readOnly={isStored} value={email} onChange={(event) => setEmail(event.target.value)} /></label>}
         <fieldset className="choices">
@@ -111,7 +112,7 @@ export function UserForm({ of, close }: { of: User | null; close: () => void }) 
           <button type="submit" className="primary" disabled={save.busy || unsaid}>{of !== null ? 'Save' : asking ? 'Invite' : 'Add'}</button>
         </p>
       </form>
-    </Dialog>
+    </Sheet>
   );
 }
 
