@@ -7,5 +7,7 @@ import './styles/page.css';
 
 void begin();
 // After an upgrade they are needed, and not there any more.
-setTimeout(() => void readTexts().catch(() => undefined), 10_000);
+setTimeout(() => {
+  for (const needed of [readTexts(), import('./shell/SignInAgain')]) needed.catch(() => undefined);
+}, 10_000);
 createRoot(document.getElementById('root')!).render(<Shell />);

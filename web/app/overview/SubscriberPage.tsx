@@ -10,6 +10,7 @@ import { useMay, useViewer } from '../shell/viewer';
 import BulkChange from '../subscribers/BulkChange';
 import { SubscriberForm } from '../subscribers/SubscriberForm';
 import { TabPanel } from '../ui/TabPanel';
+import '../styles/lists.css';
 import '../styles/subscriber.css';
 import { Alerts } from './Alerts';
 import { Commands } from './Commands';

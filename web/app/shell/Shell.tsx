@@ -4,18 +4,19 @@ import { Overview } from '../overview/Overview';
 import { useSession } from '../session';
 import { Bar } from './Bar';
 import { Boundary } from './Boundary';
-import { OfferedSession } from './OfferedSession';
 import { LeaveQuestion } from './LeaveQuestion';
-import { LinkSignIn } from './LinkSignIn';
 import { Connection } from './Connection';
 import { part } from './part';
 import { Loading } from './parts';
 import { type Route, useRoute, type View as ViewName } from './route';
-import { SignIn } from './SignIn';
-import { SignInAgain } from './SignInAgain';
 import { UndoBar } from './UndoBar';
 import { SignedIn } from './viewer';
 
+// Who is signed in sees these rarely.
+const SignIn = part(async () => ({ default: (await import('./SignIn')).SignIn }));
+const SignInAgain = part(async () => ({ default: (await import('./SignInAgain')).SignInAgain }));
+const LinkSignIn = part(async () => ({ default: (await import('./LinkSignIn')).LinkSignIn }));
+const OfferedSession = part(async () => ({ default: (await import('./OfferedSession')).OfferedSession }));
 const Explore = part(async () => ((await readOffer()).documentsOnly ? import('../explore/Closed') : import('../explore/Explore')));
 
 interface Shown {
@@ -68,8 +69,8 @@ export function Shell() {
   const route = useRoute();
   useTitle(id === null || link !== null ? 'Sign in' : titleOf(route));
   if (awaiting) return null;
-  if (link !== null) return <LinkSignIn key={link} code={link} signedIn={id !== null} />;
-  if (id === null) return <SignIn notice={notice} />;
+  if (link !== null) return <Boundary><Suspense><LinkSignIn key={link} code={link} signedIn={id !== null} /></Suspense></Boundary>;
+  if (id === null) return <Boundary><Suspense><SignIn notice={notice} /></Suspense></Boundary>;
   return (
     <SignedIn key={first}>
       {(viewer) => (
@@ -77,10 +78,10 @@ export function Shell() {
           <Bar place={placeOf(route)} viewer={viewer} />
           {viewer && <Main route={route}><Views route={route} /></Main>}
           {viewer && <UndoBar />}
-          {viewer && ended && <SignInAgain email={viewer.email} />}
+          {viewer && ended && <Boundary><Suspense><SignInAgain email={viewer.email} /></Suspense></Boundary>}
           <Connection />
           <LeaveQuestion />
-          {viewer && offered !== null && <OfferedSession token={offered} email={viewer.email} />}
+          {viewer && offered !== null && <Boundary><Suspense><OfferedSession token={offered} email={viewer.email} /></Suspense></Boundary>}
         </>
       )}
     </SignedIn>
