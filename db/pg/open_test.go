@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -169,6 +170,7 @@ func TestAServerThatListensOnlyLaterIsWaitedFor(t *testing.T) {
 
 func TestAServerThatStaysAwayIsReported(t *testing.T) {
 	t.Parallel()
+	port := refusingPort(t)
 	var waiting sync.WaitGroup
 	for range 50 {
 		// The time is over between two attempts, or during one: a busy machine needs some of it for the
@@ -176,13 +178,26 @@ func TestAServerThatStaysAwayIsReported(t *testing.T) {
 		waiting.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
-			_, err := pg.Open(ctx, fmt.Sprintf("postgres://u@127.0.0.1:%d/x", closedPort(t)), pg.Options{})
+			_, err := pg.Open(ctx, fmt.Sprintf("postgres://u@127.0.0.1:%d/x", port), pg.Options{})
 			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "connection refused") {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
 	waiting.Wait()
+}
+
+// refusingPort refuses connections until the test ends: it is taken, so that no other test
+// listens on it, and nobody listens.
+func refusingPort(t *testing.T) int {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	fatal.If(t, err)
+	t.Cleanup(func() { fatal.If(t, syscall.Close(socket)) })
+	fatal.If(t, syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	address, err := syscall.Getsockname(socket)
+	fatal.If(t, err)
+	return address.(*syscall.SockaddrInet4).Port
 }
 
 func closedPort(t *testing.T) int {
