@@ -19,7 +19,7 @@ func TestServeTunesTheRuntimeUnlessSwitchedOff(t *testing.T) {
 			t.Setenv("SIMGRAPH_DATABASE_URL", dbtest.URL(t))
 			s := start(t, dataDir(t), nil)
 			goal := nextCollection(t, s.fetch("http://"+admin+"/metrics", nil))
-			if got := goal > 128<<20; got != tuned {
+			if got := goal > 90<<20; got != tuned {
 				t.Errorf("garbage is collected at %.0f MB", goal/(1<<20))
 			}
 		})
