@@ -73,7 +73,7 @@ INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 INSERT INTO subscribers (company_id, key, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date,
   expiry_date, contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
 VALUES (1, 1, 'cellular', 'p1', 's1', '', 'van 1', '23415', 'IoT 50', '2024-01-01Z', '2027-01-01Z', 36, false, true, 'physical', false, false)`)
-	pool.MustExec(`INSERT INTO subscriber_periods VALUES (1, date_trunc('month', $1::timestamptz, 'UTC'), 1, 600, 400, $1)`, f.now)
+	f.use()
 	f.recipient("ops@acme.example")
 	return f
 }
@@ -84,10 +84,17 @@ func (f *fixture) clock() time.Time {
 	return f.now
 }
 
+// pass moves the clock, by which another billing period may have begun.
 func (f *fixture) pass(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.now = f.now.Add(d)
+	f.use()
+}
+
+// use gives the subscriber usage in the billing period.
+func (f *fixture) use() {
+	f.pool.MustExec(`INSERT INTO subscriber_periods VALUES (1, date_trunc('month', $1::timestamptz, 'UTC'), 1, 600, 400, $1) ON CONFLICT DO NOTHING`, f.now)
 }
 
 func (f *fixture) recipient(email string) *domain.Recipient {
