@@ -3,7 +3,7 @@ import { bytes, count, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
 import { useAsk } from '../graph/use';
-import { DayField } from '../picker/Dates';
+import { DayField } from '../picker/Date';
 import { Close } from '../shell/icons';
 import { Empty, Panel } from '../shell/parts';
 import { changed, go, to } from '../shell/route';

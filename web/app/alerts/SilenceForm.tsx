@@ -3,7 +3,7 @@ import { atWallClock, wallClock } from '../format/time';
 import { graphql, type VariablesOf } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useDo } from '../graph/use';
-import { MomentField } from '../picker/Dates';
+import { MomentField } from '../picker/Date';
 import { EditFailure } from '../shell/EditFailure';
 import { useZone } from '../shell/viewer';
 import { Sheet } from '../ui/Sheet';

@@ -3,7 +3,7 @@ import { atWallClock, wallClock } from '../format/time';
 import { count } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { type Asked, mutate, sendMutation, useAsk, useDo } from '../graph/use';
-import { MomentField } from '../picker/Dates';
+import { MomentField } from '../picker/Date';
 import { Dialog } from '../shell/Dialog';
 import { Answered, Empty, Failure, Panel } from '../shell/parts';
 import { to } from '../shell/route';

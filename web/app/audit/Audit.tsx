@@ -3,7 +3,7 @@ import { dateOf, momentInZone, startOfDay } from '../format/time';
 import { count } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
-import { DayField } from '../picker/Dates';
+import { DayField } from '../picker/Date';
 import { Dialog } from '../shell/Dialog';
 import { Empty, Panel } from '../shell/parts';
 import { changed, go, to } from '../shell/route';

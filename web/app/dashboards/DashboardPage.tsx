@@ -2,7 +2,7 @@ import { Suspense, useEffect, useMemo, useState } from 'react';
 import { momentInZone } from '../format/time';
 import { Problem, problemOf } from '../graph/problem';
 import { mutate, readNow, refresh, useAsk, useDo } from '../graph/use';
-import { DayField } from '../picker/Dates';
+import { DayField } from '../picker/Date';
 import { Empty, Failure, Loading } from '../shell/parts';
 import { part } from '../shell/part';
 import { go, to } from '../shell/route';

@@ -3,7 +3,7 @@ import { atWallClock, wallClock } from '../format/time';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useDo } from '../graph/use';
 import { nouns, useGroupNames } from '../picker/choices';
-import { MomentField } from '../picker/Dates';
+import { MomentField } from '../picker/Date';
 import { Pick } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';

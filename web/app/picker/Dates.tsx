@@ -4,7 +4,7 @@ import { Button, Calendar, CalendarCell, CalendarGrid, DateInput, DatePicker, Da
 import { Calendar as CalendarSign, Next, Previous } from '../shell/icons';
 import { useZone } from '../shell/viewer';
 
-interface Props {
+export interface DateProps {
   label: string;
   /** The label looks as that of a control, not as that of a form. */
   isControl?: boolean;
@@ -19,7 +19,7 @@ interface Props {
   fault?: string | null;
 }
 
-interface FieldProps extends Props {
+interface FieldProps extends DateProps {
   read: (value: string) => DateValue;
   granularity: 'day' | 'minute';
 }
@@ -76,7 +76,7 @@ function Field({ label, isControl, value, change, min, max, isRequired, isDisabl
   );
 }
 
-export const DayField = (props: Props) => <Field {...props} read={parseDate} granularity="day" />;
+export const DayField = (props: DateProps) => <Field {...props} read={parseDate} granularity="day" />;
 
 /** A moment by the clocks of the company. */
-export const MomentField = (props: Props) => <Field {...props} read={parseDateTime} granularity="minute" />;
+export const MomentField = (props: DateProps) => <Field {...props} read={parseDateTime} granularity="minute" />;

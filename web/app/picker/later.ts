@@ -3,5 +3,3 @@ import { part } from '../shell/part';
 
 export const Pick = part(async () => ({ default: (await import('./Picker')).Pick }));
 export const Suggested = part(async () => ({ default: (await import('./Picker')).Suggested }));
-export const DayField = part(async () => ({ default: (await import('./Dates')).DayField }));
-export const MomentField = part(async () => ({ default: (await import('./Dates')).MomentField }));

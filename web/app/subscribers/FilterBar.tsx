@@ -1,6 +1,7 @@
 import { type FormEvent, Suspense, useId, useState } from 'react';
 import { type Noun, nouns, useGroupNames } from '../picker/choices';
-import { DayField, Pick, Suggested } from '../picker/later';
+import { DayField } from '../picker/Date';
+import { Pick, Suggested } from '../picker/later';
 import { Close } from '../shell/icons';
 import { changed, go, toSubscribers } from '../shell/route';
 import { Popover } from '../ui/Popover';
@@ -101,7 +102,7 @@ function Value({ field, isList, value, change, fault }: ValueProps) {
   // A group is one that there is; texts may be a part of a name.
   const Picked = field.kind === 'group' ? Pick : Suggested;
   if (noun) return <Suspense fallback={<label>Value<input disabled /></label>}><Picked of={noun} label="Value" value={value} change={change} fault={fault} /></Suspense>;
-  if (field.kind === 'date') return <Suspense fallback={<label>Value<input disabled /></label>}><DayField label="Value" value={value} change={change} fault={fault} /></Suspense>;
+  if (field.kind === 'date') return <DayField label="Value" value={value} change={change} fault={fault} />;
   const missing = value !== '' && !field.choices?.some(([key]) => key === value);
   const common = { value, 'aria-invalid': fault !== null, 'aria-describedby': fault ? `${id}-fault` : undefined };
   return (

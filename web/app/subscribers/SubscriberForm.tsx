@@ -4,7 +4,7 @@ import { graphql, type VariablesOf } from '../graph/graphql';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useDo } from '../graph/use';
 import { nouns } from '../picker/choices';
-import { DayField } from '../picker/Dates';
+import { DayField } from '../picker/Date';
 import { Pick, Suggested } from '../picker/Picker';
 import { EditFailure } from '../shell/EditFailure';
 import { go, toSubscriber } from '../shell/route';

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { nouns, useGroupNames } from '../picker/choices';
-import { DayField } from '../picker/Dates';
+import { DayField } from '../picker/Date';
 import { Pick, Suggested } from '../picker/Picker';
 import { Close } from '../shell/icons';
 import { useMay } from '../shell/viewer';

@@ -6,7 +6,7 @@ import { useList } from '../graph/list';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useAsk, useDo } from '../graph/use';
 import { nouns } from '../picker/choices';
-import { MomentField } from '../picker/Dates';
+import { MomentField } from '../picker/Date';
 import { Pick } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
