@@ -161,6 +161,7 @@ inTab('a company without subscribers is shown its first steps, and the first sub
   await field('Reason').fill('a longer contract');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await tab.getByText('24 months').waitFor();
+  await tab.getByRole('tab', { name: 'History' }).click();
   await tab.getByRole('listitem').filter({ hasText: 'contractLength: 12 → 24' }).getByText('Reason: a longer contract').waitFor();
   await tab.goto(`${base}/#/groups`);
   await tab.getByRole('button', { name: 'New group' }).click();

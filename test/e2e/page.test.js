@@ -53,7 +53,6 @@ inTab('the overview needs little, and the editor comes when it is opened', async
   await enter(tab);
   await tab.locator('#usage-title').waitFor();
   await tab.locator('.plot canvas').waitFor();
-  await tab.waitForLoadState('networkidle'); // the marks of the chart come after it
   assert.ok(!received.names.some((name) => /monaco|Explore|swagger/.test(name)), received.names.join(' '));
   assert.ok(received.bytes < 160_000, `${received.bytes} bytes: ${received.names.join(' ')}`);
   await tab.getByRole('link', { name: 'Explore' }).click();
