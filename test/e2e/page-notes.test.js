@@ -1,7 +1,7 @@
 // Notes that people pin to a moment of a chart, and find on others.
 import assert from 'node:assert/strict';
 import { enter, graph } from './browser.js';
-import { accessible, oneSubscriber, pageTests, pick } from './tab.js';
+import { accessible, oneSubscriber, pageTests, pick, setDate } from './tab.js';
 
 const inTab = pageTests();
 const notesOf = async (text) => (await graph('query($text: String!) { notes(filter: { text: { like: $text } }) { nodes { text startsAt endsAt groupId physicalId owner } } }', { text })).notes.nodes;
@@ -43,7 +43,7 @@ inTab('a note is pinned by the keyboard on the chart of a subscriber, seen on an
   await (await marked(answer, text)).getByRole('button', { name: `Change the note ${text}` }).click();
   const change = tab.getByRole('dialog', { name: 'Change the note' });
   await change.getByLabel('Note', { exact: true }).fill(`${text} rolled back`);
-  await change.getByLabel('Ends, where it lasts').fill(`${new Date(Date.parse(startsAt) + 2 * 86_400_000).toISOString().slice(0, 16)}`);
+  await setDate(change, 'Ends, where it lasts', new Date(Date.parse(startsAt) + 2 * 86_400_000).toISOString().slice(0, 16));
   await change.getByRole('button', { name: 'Save' }).click();
   await change.waitFor({ state: 'detached' });
   const entry = await marked(answer, `${text} rolled back`);

@@ -3,6 +3,7 @@ import { atWallClock, wallClock } from '../format/time';
 import { useMadeFrom } from '../graph/stale';
 import { mutate, readNow, useDo } from '../graph/use';
 import { nouns, useGroupNames } from '../picker/choices';
+import { MomentField } from '../picker/Date';
 import { Pick } from '../picker/Picker';
 import { Dialog } from '../shell/Dialog';
 import { EditFailure } from '../shell/EditFailure';
@@ -60,8 +61,8 @@ export default function NoteForm({ of, about = {}, at = Date.now(), close }: Pro
       <form className="stacked" onSubmit={submit}>
         <label>Note<input value={text} autoFocus required maxLength={500} placeholder="New firmware on the meters" onChange={(event) => setText(event.target.value)} /></label>
         <div className="fields two">
-          <label>Moment<input type="datetime-local" value={starts} required onChange={(event) => setStarts(event.target.value)} /></label>
-          <label>Ends, where it lasts<input type="datetime-local" value={ends} onChange={(event) => setEnds(event.target.value)} /></label>
+          <MomentField label="Moment" value={starts} isRequired change={setStarts} />
+          <MomentField label="Ends, where it lasts" value={ends} change={setEnds} />
         </div>
         <p className="hint">By the clocks of {timeZone}.</p>
         {!of && (isOfGroup ? mayGroups && (

@@ -6,7 +6,7 @@ import type { DateProps } from './Dates';
 const Day = part(async () => ({ default: (await import('./Dates')).DayField }));
 const Moment = part(async () => ({ default: (await import('./Dates')).MomentField }));
 
-const waiting = ({ label, isControl }: DateProps) => <span className={isControl ? 'date control' : 'date'}><span>{label}</span><input disabled /></span>;
+const waiting = ({ label, isControl }: DateProps) => <label className={isControl ? 'date control' : 'date'}>{label}<input disabled /></label>;
 
 /** A day of the calendar. */
 export const DayField = (props: DateProps) => <Suspense fallback={waiting(props)}><Day {...props} /></Suspense>;

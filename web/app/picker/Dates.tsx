@@ -1,4 +1,4 @@
-import { parseDate, parseDateTime, today } from '@internationalized/date';
+import { parseDate, parseDateTime, toCalendarDateTime, today } from '@internationalized/date';
 import { useEffect, useRef, useState } from 'react';
 import { Button, Calendar, CalendarCell, CalendarGrid, DateInput, DatePicker, DateSegment, type DateValue, Dialog, Group, Heading, I18nProvider, Label, Popover } from 'react-aria-components';
 import { Calendar as CalendarSign, Next, Previous } from '../shell/icons';
@@ -52,7 +52,7 @@ function Field({ label, isControl, value, change, min, max, isRequired, isDisabl
   return (
     <I18nProvider locale="en-GB">
       <DatePicker
-        className={isControl ? 'date control' : 'date'} granularity={granularity} hourCycle={24} shouldForceLeadingZeros placeholderValue={today(zone)}
+        className={isControl ? 'date control' : 'date'} granularity={granularity} hourCycle={24} shouldForceLeadingZeros placeholderValue={granularity === 'day' ? today(zone) : toCalendarDateTime(today(zone))}
         value={unfinished ?? valueOf(read, value)} onChange={write}
         minValue={valueOf(read, min)} maxValue={valueOf(read, max)} isRequired={isRequired} isDisabled={isDisabled} isInvalid={fault ? true : undefined} autoFocus={autoFocus} isOpen={open} onOpenChange={setOpen}
       >

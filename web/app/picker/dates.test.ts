@@ -4,6 +4,5 @@ test('dates are written as the page shows them, and not as the browser does', ()
   const sources = import.meta.glob<string>('../**/*.tsx', { query: '?raw', import: 'default', eager: true });
   expect(Object.keys(sources).length).toBeGreaterThan(50);
   const native = Object.entries(sources).filter(([, text]) => /type=("|\{[^}]*')(date|datetime-local|month|week)\b/.test(text));
-  // The form of notes opens from a chart, and keeps the fields of the browser for now.
-  expect(native.map(([file]) => file)).toEqual(['../notes/NoteForm.tsx']);
+  expect(native.map(([file]) => file)).toEqual([]);
 });
