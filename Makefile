@@ -36,17 +36,17 @@ $(CYCLONEDX):
 run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080.
 	./simgraph serve --demo
 
-# The tests of test/faults take minutes. They and those of server.go run the server
-# as a program that the race detector does not see; those of test/security send one request
-# at a time, ten thousand of them.
+# The tests of test/faults take minutes.
 QUICK = $$(go list ./... | grep -v '/test/faults$$')
-RACED = $$(go list ./... | grep -vE '^simgraph$$|/test/(faults|security)$$')
+
+# Many tests wait for a server: more of them run at once than there are cores.
+WAITING = -parallel 4
 
 # SHARED runs a command whose test binaries share one PostgreSQL server.
 SHARED = go run ./db/dbtest/share
 
 test: postgres ## Run the tests, but for faults; Go alone is needed.
-	$(SHARED) go test -timeout 15m $(QUICK)
+	$(SHARED) go test $(WAITING) -timeout 15m $(QUICK)
 	cd clients/go && go test ./...
 
 nightly: postgres ## Run the tests with all random cases, and more for two minutes each (BUDGET=10m).
@@ -61,8 +61,8 @@ faults: postgres ## Break the database, network, clock and disk of the built ser
 fuzz: ## Run every fuzz target for a minute (FUZZTIME), for a nightly job; keep what fails in testdata/fuzz.
 	./scripts/fuzz.sh
 
-race: postgres ## Run the tests of make test, but those of the built server and of isolation, with fewer random cases, under the race detector.
-	$(SHARED) go test -race -short -count=1 -timeout 30m $(RACED)
+race: postgres ## Run the tests of packages with goroutines, with fewer random cases, under the race detector.
+	$(SHARED) go test -race -short -count=1 -timeout 30m $$(sh scripts/raced.sh)
 
 lint: $(GOLANGCI_LINT) prose ## Run the linters, and make prose.
 	go vet ./...

@@ -129,7 +129,8 @@ type moving struct {
 	key, url string
 }
 
-func newMoving(t *testing.T) *moving { return newMovingFrom(t, dataDir(t)) }
+// smallDemo is a demoDir whose subscribers still fill more than one page.
+func smallDemo(t *testing.T) string { return demoDir(t, "--subscribers", "250", "--days", "8") }
 
 // newMovingFrom moves the demo company of a folder, which is made where there is none. Its
 // user has more permissions there.
@@ -227,7 +228,7 @@ func (m *moving) revise() {
 // is compared is all that the documented API reports.
 func TestAnAccountIsMoved(t *testing.T) {
 	t.Parallel()
-	m := newMoving(t)
+	m := newMovingFrom(t, demoDir(t))
 	m.swap()
 	m.interrupted(40)
 	m.interrupted(300)

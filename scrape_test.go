@@ -41,7 +41,7 @@ func TestPrometheusScrapesAFleet(t *testing.T) {
 	if create == nil || config == nil {
 		t.Fatal("docs/analysts.md has no key and no configuration")
 	}
-	s := start(t, dataDir(t), nil)
+	s := start(t, demoDir(t), nil)
 	var key struct{ AccessKeyID, Secret string }
 	fatal.If(t, json.Unmarshal([]byte(s.must(strings.Fields(strings.Replace(string(create[1]), "ops@acme.example", "admin@demo.example", 1))...)), &key))
 
@@ -101,7 +101,7 @@ func sampleOf(query string) string {
 // A key without one of the permissions gets no part of the numbers.
 func TestNumbersOfAFleetNeedTheirPermissions(t *testing.T) {
 	t.Parallel()
-	s := start(t, dataDir(t), nil)
+	s := start(t, demoDir(t), nil)
 	var key struct{ AccessKeyID, Secret string }
 	fatal.If(t, json.Unmarshal([]byte(s.must("key", "create", "--user", "admin@demo.example", "--scope", "VIEW_SUBSCRIBER")), &key))
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {key.AccessKeyID}, "client_secret": {key.Secret}}

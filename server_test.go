@@ -100,6 +100,36 @@ func dataDir(t *testing.T) string {
 	return dir
 }
 
+// demos are data directories of the demo company, each made for the first test that wants a
+// copy, by the arguments of simgraph demo.
+var demos sync.Map
+
+// demoDir is a dataDir that has the demo company, which takes a copy where to make one takes
+// seconds.
+func demoDir(t *testing.T, args ...string) string {
+	t.Helper()
+	made, _ := demos.LoadOrStore(strings.Join(args, " "), sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp(filepath.Dir(program), "demo-")
+		if err != nil {
+			return "", err
+		}
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return "", err
+		}
+		if out, err := exec.Command(program, append([]string{"--data-dir", dir, "demo"}, args...)...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w: %s", err, out)
+		}
+		return dir, nil
+	}))
+	from, err := made.(func() (string, error))()
+	fatal.If(t, err)
+	dir := dataDir(t)
+	if out, err := exec.CommandContext(t.Context(), "cp", "-a", from+"/.", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
+}
+
 // start serves the demo company and waits for the lines that report the addresses.
 func start(t *testing.T, dir string, as *syscall.Credential, more ...string) *instance {
 	t.Helper()
@@ -275,7 +305,7 @@ func TestDurationsAreInSecondsInJSON(t *testing.T) {
 // gateways, and has alerts on conditions and silences.
 func TestTheDemoFeedsItself(t *testing.T) {
 	t.Parallel()
-	s := start(t, dataDir(t), nil, "--demo-feed", "on")
+	s := start(t, demoDir(t), nil, "--demo-feed", "on")
 	query, _ := json.Marshal(map[string]string{"query": `{
 	  company {feedElements(first: 20) {nodes {nas}} sessions(first: 100) {nodes {ratType}}}
 	  alerts(first: 5, filter: {kind: {ne: VOLUME}}) {nodes {name ... on ConditionAlert {silentHours changesOf}}} silences(first: 5) {nodes {reason}}
@@ -311,7 +341,7 @@ var emptyInTheDemo = map[string]string{
 // root and of the company, without arguments that are needed.
 func TestTheDemoFillsEveryList(t *testing.T) {
 	t.Parallel()
-	s := start(t, dataDir(t), nil, "--demo-feed", "on")
+	s := start(t, demoDir(t), nil, "--demo-feed", "on")
 	ask := func(query string) map[string]any {
 		text, _ := json.Marshal(map[string]string{"query": query})
 		_, answer := s.post("/graphql", "application/json", s.token, string(text))
@@ -373,7 +403,7 @@ func TestWithoutACompanyTheNextCommandsArePrinted(t *testing.T) {
 
 func TestASecondServerOnTheDirectoryReportsWhyItCannotStart(t *testing.T) {
 	t.Parallel()
-	s := start(t, dataDir(t), nil)
+	s := start(t, demoDir(t), nil)
 	status, _, stderr := simgraph(t, s.dir, "serve", "--addr", "127.0.0.1:0")
 	if status != 1 || !strings.Contains(stderr, "in use by simgraph serve (process "+strconv.Itoa(s.cmd.Process.Pid)+")") || strings.Count(stderr, "\n") != 1 {
 		t.Fatalf("%d %q", status, stderr)
@@ -390,7 +420,7 @@ func TestASecondServerOnTheDirectoryReportsWhyItCannotStart(t *testing.T) {
 
 func TestWhatWasWrittenSurvivesKill(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := demoDir(t)
 	s := start(t, dir, nil)
 	_, page := s.get("/subscribers?limit=1", s.token)
 	id := page["content"].([]any)[0].(map[string]any)["physicalId"].(string)
@@ -433,7 +463,7 @@ func TestAnOrdinaryUserCanRunIt(t *testing.T) {
 // (RFC 9728, RFC 8414).
 func TestAClientDiscoversWhereTokensAreIssued(t *testing.T) {
 	t.Parallel()
-	s := start(t, dataDir(t), nil, "--public-url", "https://sim.example")
+	s := start(t, demoDir(t), nil, "--public-url", "https://sim.example")
 	const metadata = "https://sim.example/.well-known/oauth-protected-resource"
 	for path, metadata := range map[string]string{"/subscribers": metadata, "/graphql": metadata, "/usage/records": metadata, "/mcp": metadata + "/mcp"} {
 		for token, challenge := range map[string]string{"": `Bearer realm="simgraph", resource_metadata="` + metadata + `"`, "no-token": `Bearer realm="simgraph", error="invalid_token", resource_metadata="` + metadata + `"`} {
@@ -469,7 +499,7 @@ func TestAClientDiscoversWhereTokensAreIssued(t *testing.T) {
 
 func TestAKeyIsExchangedUsedAndRevoked(t *testing.T) {
 	t.Parallel()
-	s := start(t, dataDir(t), nil)
+	s := start(t, demoDir(t), nil)
 	status, out, stderr := simgraph(t, s.dir, "key", "create", "--user", "admin@demo.example", "--scope", "View Subscriber")
 	var key struct{ AccessKeyID, Secret string }
 	if err := json.Unmarshal([]byte(out), &key); err != nil || status != 0 {

@@ -47,7 +47,7 @@ func number(value any) float64 {
 // a profile can read it. Every byte counts once.
 func TestACarrierIsConnected(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := demoDir(t)
 	s := start(t, dir, nil)
 	found := s.ask(`{subscribers(first: 1, filter: {kind: {eq: CELLULAR}}) {nodes {physicalId}}}`, nil)
 	iccid := at(at(found, "subscribers", "nodes").([]any)[0], "physicalId").(string)
@@ -138,7 +138,7 @@ var platforms = map[string]sample{
 // Each platform posts its documented sample, as it posts, twice: that counts once.
 func TestEachPlatformPostsItsSampleTwice(t *testing.T) {
 	t.Parallel()
-	s := start(t, dataDir(t), nil)
+	s := start(t, demoDir(t), nil)
 	found := s.ask(`{subscribers(first: 1, filter: {kind: {eq: CELLULAR}}) {nodes {physicalId imsi}} sourceProfiles {name}}`, nil)
 	subscriber := at(found, "subscribers", "nodes").([]any)[0]
 	ended := time.Now().UTC().Add(-10 * time.Minute).Truncate(time.Second)

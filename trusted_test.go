@@ -46,7 +46,7 @@ func (s *instance) must(args ...string) string {
 func TestAnInstanceRunsTrustedDocumentsAlone(t *testing.T) {
 	t.Parallel()
 	const text, everybodys = "query Fleet { company { name fleet { total } } }", "query Name { company { name } }"
-	s := start(t, dataDir(t), nil, "--documents-only")
+	s := start(t, demoDir(t), nil, "--documents-only")
 	ask := func(token, body string) string {
 		_, answer := s.post("/graphql", "application/json", token, body)
 		return fmt.Sprint(answer)
@@ -116,7 +116,7 @@ func TestAManifestThatTheSchemaRefusesAddsNothing(t *testing.T) {
 // What a version does not run is named when it starts, and when it is asked.
 func TestADocumentThatTheSchemaBreaksIsNamed(t *testing.T) {
 	t.Parallel()
-	s := start(t, dataDir(t), nil)
+	s := start(t, demoDir(t), nil)
 	broken := "query Old { company { gone } }"
 	insert := fmt.Sprintf(`INSERT INTO trusted_documents VALUES (0, '%s', 'Old', 'QUERY', '%s', 1, 'test', now())`, document.IDOf(broken), broken)
 	s.must("psql", "-c", insert)

@@ -46,7 +46,7 @@ type kept struct {
 }
 
 func newKept(t *testing.T) *kept {
-	k := newKeptOf(newMoving(t), 4)
+	k := newKeptOf(newMovingFrom(t, smallDemo(t)), 4)
 	k.create(rules.Ours)
 	return k
 }
@@ -178,7 +178,7 @@ func TestAnAccountIsKeptInStep(t *testing.T) {
 	k.swap()
 	stop := k.work(2, http.DefaultTransport)
 	swept := k.until(func(of *rules.Upstream) bool { return of.LastSweptAt != nil || of.LastError != nil })
-	if swept.LastError != nil || swept.Counts.Subscribers != 501 || swept.Counts.Records == 0 || swept.Counts.Refused > 0 || swept.DataCompleteUntil == nil {
+	if swept.LastError != nil || swept.Counts.Subscribers != 251 || swept.Counts.Records == 0 || swept.Counts.Refused > 0 || swept.DataCompleteUntil == nil {
 		t.Fatalf("%+v", swept)
 	}
 	if i := slices.IndexFunc(swept.Progress, func(p rules.Progress) bool { return p.Resource == rules.DaysCompared }); i < 0 || swept.Progress[i].Done != 4 || *swept.Progress[i].Total != 4 {
@@ -227,7 +227,7 @@ func (killed) Release(context.Context, *rules.Job, int64) error { return nil }
 // gives it back and by one that is killed. Without that it would never end.
 func TestAnInterruptedSweepGoesOnWhereItStood(t *testing.T) {
 	t.Parallel()
-	k := newKeptOf(newMoving(t), 2)
+	k := newKeptOf(newMovingFrom(t, smallDemo(t)), 2)
 	k.create(rules.Theirs)
 	const pages = 3
 	interruptions := int64(0)
@@ -274,7 +274,7 @@ func TestAnInterruptedSweepGoesOnWhereItStood(t *testing.T) {
 // come again, and edits wait while the other server is down.
 func TestPeopleDecideOverAnUpstream(t *testing.T) {
 	t.Parallel()
-	k := newKeptOf(newMovingFrom(t, dataDir(t), "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"), 2)
+	k := newKeptOf(newMovingFrom(t, smallDemo(t), "UPDATE_THE_DETAILS_OF_A_SUBSCRIBER"), 2)
 	k.create(rules.WrittenThrough)
 	stop := k.work(1, http.DefaultTransport)
 	defer stop()
@@ -456,11 +456,11 @@ func (k *kept) hide() {
 		}
 	}
 	var active int
-	if k.must(k.pool.Get(&active, `SELECT count(*) FROM subscribers WHERE company_id = $1 AND is_active`, k.company.CompanyID)); active < 400 {
+	if k.must(k.pool.Get(&active, `SELECT count(*) FROM subscribers WHERE company_id = $1 AND is_active`, k.company.CompanyID)); active < 200 {
 		k.Errorf("%d are active", active)
 	}
 	k.proxy.hidden.Store("")
-	if of := k.sync(true); !isActive() || of.Counts.Subscribers != 501 {
+	if of := k.sync(true); !isActive() || of.Counts.Subscribers != 251 {
 		k.Errorf("back again: %t %+v", isActive(), of)
 	}
 }
@@ -589,7 +589,7 @@ func (k *kept) refuse() {
 // is that it is reached, and by whom the way there is made.
 func TestServeDoesThePassesOfUpstreams(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := demoDir(t)
 	s := start(t, dir, nil, "--webhook-allow-private")
 	status, key, stderr := simgraph(t, dir, "key", "create", "--user", "admin@demo.example")
 	if status != 0 {

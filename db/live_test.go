@@ -154,12 +154,13 @@ func TestSubscribersAreToldWhenTheyChange(t *testing.T) {
 func TestASlowReaderLosesItsStreamWithAnError(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
-	f.addSubscribers(100_001, 125_000, vans)
+	f.addSubscribers(100_001, 102_000, vans)
 	live := f.follow()
+	live.MaxWaiting = 1_000 // its loads are of 500
 	stream, err := live.UsageRecorded(t.Context(), f.whole(), nil)
 	fatal.If(t, err)
 	next(t, stream, func() { f.use(1, 10, f.now) })
-	changes := make([]db.Change, 25_000)
+	changes := make([]db.Change, 2_000)
 	for i := range changes {
 		changes[i] = db.Change{ID: int64(100_001 + i), PeriodStart: clockAt("2026-11-01 00:00"), After: 5}
 	}
@@ -173,7 +174,7 @@ func TestASlowReaderLosesItsStreamWithAnError(t *testing.T) {
 	for range stream.Events {
 		n++
 	}
-	if fault, is := domain.AsError(stream.Err()); !is || fault.Kind != domain.KindRateLimited || n > 20_000 {
+	if fault, is := domain.AsError(stream.Err()); !is || fault.Kind != domain.KindRateLimited || n > live.MaxWaiting {
 		t.Fatalf("got %v after %d events", stream.Err(), n)
 	}
 }

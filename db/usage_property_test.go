@@ -139,6 +139,10 @@ func TestTotalsEqualTheLedgerWhenBackendsAreKilled(t *testing.T) {
 	t.Parallel()
 	f := newUsageFleet(t, 5)
 	gen := rapid.SliceOfN(usageGen(f), 200, 400)
+	batches := 8
+	if dbtest.Nightly() {
+		batches = 25
+	}
 	model := &ledgerModel{records: map[string]domain.UsageRecord{}}
 	ctx, stop := context.WithCancel(t.Context())
 	var killer sync.WaitGroup
@@ -162,7 +166,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idl
 	var writers errgroup.Group
 	for w := range 3 {
 		writers.Go(func() error {
-			for i := range 25 {
+			for i := range batches {
 				batch := gen.Example(w*100 + i)
 				results, err := f.recordUntilAnswered(t.Context(), batch)
 				if err != nil {

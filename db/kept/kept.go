@@ -32,7 +32,7 @@ type Kind[R, T any] struct {
 	Audited                     []domain.AuditField[T]
 	// None is what the audit log compares a thing with that is new or gone; nil for nothing.
 	None *T
-	// MayChange refuses what the scope shows and may not change; nil for nothing.
+	// MayChange refuses to remove what the scope shows and may not change. Remove needs it.
 	MayChange func(scope domain.Scope, of T) error
 	// Hide takes away what the scope does not show of things that it shows; nil for nothing.
 	Hide func(ctx context.Context, scope domain.Scope, of ...*T) error

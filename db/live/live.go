@@ -43,6 +43,8 @@ type Store struct {
 	subscribers *db.Subscribers
 	operations  *bulk.Store
 	hub         hub
+	// MaxWaiting is how many subscribers a stream has yet to take at most; New sets 20,000.
+	MaxWaiting int
 	// lease names this process among the followers.
 	lease uuid.UUID
 }
@@ -57,7 +59,7 @@ var (
 func New(pool *sqlx.DB, url string, log *slog.Logger) *Store {
 	return &Store{
 		pool: pool, url: url, log: log, alertLog: alert.NewLog(pool), subscribers: db.NewSubscribers(pool),
-		operations: bulk.New(pool, bulk.Options{Log: log}), hub: newHub(), lease: uuid.Must(uuid.NewV7()),
+		operations: bulk.New(pool, bulk.Options{Log: log}), hub: newHub(), MaxWaiting: maxKeyBacklog, lease: uuid.Must(uuid.NewV7()),
 	}
 }
 
@@ -167,7 +169,7 @@ func (l *Store) SubscriberChanged(ctx context.Context, scope domain.Scope, physi
 	if err != nil {
 		return nil, err
 	}
-	backlog := newBacklog[int64, struct{}](maxKeyBacklog, nil)
+	backlog := newBacklog[int64, struct{}](l.MaxWaiting, nil)
 	backlog.wanted = wanted
 	leave := l.hub.changes.join(scope.Company, backlog)
 	if err := l.declare(ctx, scope.Company); err != nil {
@@ -192,7 +194,7 @@ func (l *Store) UsageRecorded(ctx context.Context, scope domain.Scope, physicalI
 	if err != nil {
 		return nil, err
 	}
-	backlog := newBacklog[usageKey](maxKeyBacklog, usageSum.plus)
+	backlog := newBacklog[usageKey](l.MaxWaiting, usageSum.plus)
 	if keys != nil {
 		backlog.wanted = func(k usageKey) bool { return keys(k.subscriber) }
 	}

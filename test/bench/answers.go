@@ -77,7 +77,7 @@ func runAnswers(ctx context.Context, args []string) error {
 // measure interleaves the rounds, so that what else the machine does falls on all
 // alike.
 func (a *answers) measure(ctx context.Context) error {
-	server, err := a.startServer(ctx)
+	server, err := startServer(ctx, a.simgraph, a.url)
 	if err != nil {
 		return err
 	}

@@ -28,15 +28,6 @@ func (p *program) cpu() time.Duration {
 	return time.Duration(readProcess(p.pid).ticks) * time.Second / clockTicks
 }
 
-func (a *answers) startServer(ctx context.Context) (*program, error) {
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	command := exec.CommandContext(ctx, a.simgraph, "serve", "--database-url", a.url, "--addr", address, "--log-level", "warn")
-	return started(ctx, command, address)
-}
-
 // startCeilings runs this program as the bare handler and the limit.
 func (a *answers) startCeilings(ctx context.Context) (*program, error) {
 	address, err := freeAddress()
@@ -63,6 +54,24 @@ func freeAddress() (string, error) {
 		return "", err
 	}
 	return listener.Addr().String(), listener.Close()
+}
+
+// noLimits are the options of a server that refuses nobody for asking too much.
+var noLimits = []string{"--token-rate", "0", "--address-rate", "0", "--cost-rate", "0"}
+
+// startServer starts the built server on a database and a free port.
+func startServer(ctx context.Context, simgraph, database string, options ...string) (*program, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	return startServerAt(ctx, address, simgraph, database, options...)
+}
+
+// startServerAt is startServer on a port that the caller chose.
+func startServerAt(ctx context.Context, address, simgraph, database string, options ...string) (*program, error) {
+	options = append([]string{"serve", "--database-url", database, "--addr", address, "--log-level", "warn"}, options...)
+	return started(ctx, exec.CommandContext(ctx, simgraph, options...), address)
 }
 
 // started waits until a program listens.

@@ -69,7 +69,7 @@ func (a *answers) scaledTo(ctx context.Context, subscribers int) (*scaled, error
 		return nil, err
 	}
 	one.workloads = slices.Concat(one.newWorkloads()[:2], one.pages())
-	server, err := one.startServer(ctx)
+	server, err := startServer(ctx, one.simgraph, one.url)
 	return &scaled{answers: &one, server: server, rounds: make([][]figures, len(one.workloads))}, err
 }
 

@@ -39,7 +39,6 @@ func (b *bench) blasted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	to := strings.TrimPrefix(address, "http://") // of UDP, where the port is free as well
 	dir, err := os.MkdirTemp(b.dir, "simgraph-blast-")
 	if err != nil {
 		return err
@@ -54,8 +53,7 @@ func (b *bench) blasted(ctx context.Context) error {
 	if out, err := client.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	server, err := started(ctx, exec.CommandContext(ctx, b.simgraph, "serve", "--database-url", b.url, "--data-dir", dir, "--addr", address, "--radius-addr", to,
-		"--log-level", "warn", "--token-rate", "0", "--address-rate", "0", "--cost-rate", "0"), address)
+	server, err := startServerAt(ctx, address, b.simgraph, b.url, append(noLimits, "--data-dir", dir, "--radius-addr", address)...)
 	if err != nil {
 		return err
 	}
@@ -68,7 +66,7 @@ func (b *bench) blasted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sent, err := blast(ctx, to)
+	sent, err := blast(ctx, address)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os/exec"
 	"strconv"
 	"time"
 
@@ -58,11 +57,7 @@ func (b *bench) exported(ctx context.Context) error {
 
 // export reads one file from a new server, and prints what that cost.
 func (b *bench) export(ctx context.Context, token, name, format, path string) error {
-	address, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	server, err := started(ctx, exec.CommandContext(ctx, b.simgraph, "serve", "--database-url", b.url, "--addr", address, "--log-level", "warn"), address)
+	server, err := startServer(ctx, b.simgraph, b.url)
 	if err != nil {
 		return err
 	}

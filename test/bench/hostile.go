@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -97,8 +96,7 @@ func (b *bench) under(ctx context.Context, token string, run func(*hostileServer
 	if err != nil {
 		return 0, "", err
 	}
-	server, err := started(ctx, exec.CommandContext(ctx, b.simgraph, "serve", "--database-url", b.url, "--data-dir", dir, "--addr", address, "--radius-addr", address,
-		"--log-level", "error", "--token-rate", "0", "--address-rate", "0", "--cost-rate", "0"), address)
+	server, err := startServerAt(ctx, address, b.simgraph, b.url, append(noLimits, "--data-dir", dir, "--radius-addr", address, "--log-level", "error")...)
 	if err != nil {
 		return 0, "", err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -39,12 +38,7 @@ func (b *bench) operations(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	server, err := started(ctx, exec.CommandContext(ctx, b.simgraph, "serve", "--database-url", b.url, "--addr", address, "--log-level", "warn",
-		"--token-rate", "0", "--address-rate", "0", "--cost-rate", "0"), address)
+	server, err := startServer(ctx, b.simgraph, b.url, noLimits...)
 	if err != nil {
 		return err
 	}

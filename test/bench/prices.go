@@ -66,7 +66,7 @@ func runPrices(ctx context.Context, args []string) error {
 	if err := a.prepareFleet(ctx); err != nil {
 		return err
 	}
-	started, err := a.startServer(ctx)
+	started, err := startServer(ctx, a.simgraph, a.url)
 	if err != nil {
 		return err
 	}

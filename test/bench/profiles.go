@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -61,11 +60,7 @@ func (b *bench) profiled(ctx context.Context) error {
 			return err
 		}
 	}
-	address, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	server, err := started(ctx, exec.CommandContext(ctx, b.simgraph, "serve", "--database-url", b.url, "--addr", address, "--log-level", "warn"), address)
+	server, err := startServer(ctx, b.simgraph, b.url)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"sync"
 	"time"
 
@@ -84,16 +83,11 @@ func runSoak(ctx context.Context, args []string) error {
 }
 
 func (s *soak) startSoaked(ctx context.Context) (*program, error) {
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if s.admin, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, s.simgraph, "serve", "--database-url", s.url, "--addr", address, "--admin-addr", s.admin,
-		"--log-level", "warn", "--token-rate", "0", "--address-rate", "0", "--cost-rate", "0")
-	return started(ctx, command, address)
+	return startServer(ctx, s.simgraph, s.url, append(noLimits, "--admin-addr", s.admin)...)
 }
 
 // sampled finds the rate, and takes a sample after each while at its share.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -30,11 +29,7 @@ func (b *bench) streamed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	server, err := started(ctx, exec.CommandContext(ctx, b.simgraph, "serve", "--database-url", b.url, "--addr", address, "--log-level", "warn"), address)
+	server, err := startServer(ctx, b.simgraph, b.url)
 	if err != nil {
 		return err
 	}
