@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 go list -f '{{$of := .}}{{range .GoFiles}}{{$of.ImportPath}} {{$of.Dir}}/{{.}}{{"\n"}}{{end}}' ./... |
 	grep -vE '^simgraph |/test/|/generated ' |
 	while read -r package file; do
-		[ -z "$file" ] || ! grep -qE '^[[:space:]]*(go [a-zA-Z(]|"sync(/atomic)?"$)|\.Go\(' "$file" || echo "$package"
+		[ -z "$file" ] || ! grep -qE '^[[:space:]]*go [a-zA-Z(]|\.Go\(|(sync\.(Mutex|RWMutex|Map|Pool|Cond|Once\b)|atomic\.[A-Z])' "$file" || echo "$package"
 	done | sort -u

@@ -1,7 +1,7 @@
 // The list of subscribers as a tool: filters, columns, order, choosing, files.
 import assert from 'node:assert/strict';
 import { base, enter, graph, textOf } from './browser.js';
-import { accessible, downloaded, failOperation, pageTests, pick, pickAlso, scrollToRow } from './tab.js';
+import { accessible, downloaded, failOperation, pageTests, pick, pickAlso, scrollToRow, setDate } from './tab.js';
 
 const inTab = pageTests();
 const counted = async (filter) => (await graph('query($filter: SubscriberFilter) { subscribers(first: 0, filter: $filter) { totalCount } }', { filter })).subscribers.totalCount;
@@ -23,7 +23,8 @@ async function filter(tab, field, condition, value) {
   await form.getByLabel('Condition').selectOption({ label: condition });
   if (value !== undefined) {
     const input = form.getByLabel('Value');
-    if ((await input.evaluate((element) => element.tagName)) === 'SELECT') await input.selectOption({ label: value });
+    if (/^\d{4}-\d\d-\d\d$/.test(value)) await setDate(form, 'Value', value);
+    else if ((await input.evaluate((element) => element.tagName)) === 'SELECT') await input.selectOption({ label: value });
     else if (field === 'Group') await pick(form, 'Value', value);
     else {
       await input.fill(value);

@@ -146,7 +146,7 @@ inTab('a subscriber is found by keyboard, named and tagged', async (tab) => {
   const name = `tried at ${Date.now()}`;
   await tab.getByLabel('Nickname').fill(name);
   await tab.keyboard.press('Enter');
-  await tab.getByRole('heading', { level: 1 }).filter({ hasText: name }).waitFor();
+  await tab.getByRole('heading', { level: 1 }).filter({ hasText: name }).getByRole('button', { name: 'Edit the nickname' }).waitFor();
 
   const tags = tab.getByRole('list', { name: 'Tags of the subscriber' });
   await tab.getByLabel('New tag').fill('tried');

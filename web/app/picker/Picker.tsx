@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { ComboBox, Input, Label, ListBox, ListBoxItem, Popover, Text } from 'react-aria-components';
 import { Failure } from '../shell/parts';
 import { Close } from '../shell/icons';
@@ -36,6 +36,13 @@ function Field({ label, isBare, placeholder, hint, isRequired, maxLength, autoFo
     if (open) layer.current?.showPopover();
     else layer.current?.hidePopover();
   }, [open]);
+  const pressed = (event: KeyboardEvent) => {
+    // Escape closes the list, and not the dialog around it.
+    if (event.key === 'Escape') event.preventDefault();
+    // By Enter the combo box closes its list. A text that need not be listed is sent then.
+    const input = event.target as HTMLInputElement;
+    if (event.key === 'Enter' && isFree && !input.hasAttribute('aria-activedescendant')) setTimeout(() => input.form?.requestSubmit());
+  };
   return (
     <ComboBox
       className="picker"
@@ -52,8 +59,7 @@ function Field({ label, isBare, placeholder, hint, isRequired, maxLength, autoFo
       menuTrigger="focus"
     >
       {!isBare && <Label>{label}</Label>}
-      {/* Escape closes the list, and not the dialog around it. */}
-      <span className="picker-field" onKeyDownCapture={(event) => open && event.key === 'Escape' && event.preventDefault()}>
+      <span className="picker-field" onKeyDownCapture={(event) => open && pressed(event)}>
         <Input placeholder={placeholder} required={isRequired} maxLength={maxLength} autoFocus={autoFocus} spellCheck={false} autoComplete="off" />
       </span>
       {hint && <Text slot="description" className="hint">{hint}</Text>}
