@@ -46,7 +46,7 @@ type kept struct {
 }
 
 func newKept(t *testing.T) *kept {
-	k := newKeptOf(newMovingFrom(t, smallDemo(t)), 4)
+	k := newKeptOf(newMovingFrom(t, demoDir(t)), 4)
 	k.create(rules.Ours)
 	return k
 }
@@ -178,7 +178,7 @@ func TestAnAccountIsKeptInStep(t *testing.T) {
 	k.swap()
 	stop := k.work(2, http.DefaultTransport)
 	swept := k.until(func(of *rules.Upstream) bool { return of.LastSweptAt != nil || of.LastError != nil })
-	if swept.LastError != nil || swept.Counts.Subscribers != 251 || swept.Counts.Records == 0 || swept.Counts.Refused > 0 || swept.DataCompleteUntil == nil {
+	if swept.LastError != nil || swept.Counts.Subscribers != 501 || swept.Counts.Records == 0 || swept.Counts.Refused > 0 || swept.DataCompleteUntil == nil {
 		t.Fatalf("%+v", swept)
 	}
 	if i := slices.IndexFunc(swept.Progress, func(p rules.Progress) bool { return p.Resource == rules.DaysCompared }); i < 0 || swept.Progress[i].Done != 4 || *swept.Progress[i].Total != 4 {
@@ -456,11 +456,11 @@ func (k *kept) hide() {
 		}
 	}
 	var active int
-	if k.must(k.pool.Get(&active, `SELECT count(*) FROM subscribers WHERE company_id = $1 AND is_active`, k.company.CompanyID)); active < 200 {
+	if k.must(k.pool.Get(&active, `SELECT count(*) FROM subscribers WHERE company_id = $1 AND is_active`, k.company.CompanyID)); active < 400 {
 		k.Errorf("%d are active", active)
 	}
 	k.proxy.hidden.Store("")
-	if of := k.sync(true); !isActive() || of.Counts.Subscribers != 251 {
+	if of := k.sync(true); !isActive() || of.Counts.Subscribers != 501 {
 		k.Errorf("back again: %t %+v", isActive(), of)
 	}
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Serves the demo company on a database of its own and runs test files against it: all, or a
-# part such as --test-shard=1/2.
+# Serves the demo company on a database of its own and runs test files against it: those that
+# are named, or with TAKEN those that no other has marked as taken in that folder.
 set -eu
 cd "$(dirname "$0")"
 
@@ -53,6 +53,18 @@ session=$(printf '{"type":"session","company":"demo","subscriber":"8944100000000
 printf '%s\n' '{"type":"recipient","company":"demo","email":"refused@demo.example"}' \
 	'{"type":"suppression","company":"demo","email":"refused@demo.example","since":"2026-10-02T08:00:00Z","reason":"refused","detail":"550 5.1.1 no such user"}' "$session" \
 	| ../../simgraph import --data-dir "$data" - >/dev/null
-SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" SIMGRAPH_DATA_DIR="$data" SIMGRAPH_PROVIDER="$provider" SIMGRAPH_LEMONLDAP="$lemonldap" SIMGRAPH_RADIUS="$radius" \
-	SIMGRAPH_RADIUS_SECRET=$(../../simgraph radius client add e2e --network 127.0.0.1/32 --company demo --data-dir "$data") \
-	SIMGRAPH_TOKEN=$(sed -n "s/.*Bearer \([^']*\).*/\1/p" "$data/out" | head -n 1) node --test "$@"
+export SIMGRAPH_URL="$base/graphql" SIMGRAPH_BASE="$base" SIMGRAPH_DATA_DIR="$data" SIMGRAPH_PROVIDER="$provider" SIMGRAPH_LEMONLDAP="$lemonldap" SIMGRAPH_RADIUS="$radius"
+SIMGRAPH_RADIUS_SECRET=$(../../simgraph radius client add e2e --network 127.0.0.1/32 --company demo --data-dir "$data")
+SIMGRAPH_TOKEN=$(sed -n "s/.*Bearer \([^']*\).*/\1/p" "$data/out" | head -n 1)
+export SIMGRAPH_RADIUS_SECRET SIMGRAPH_TOKEN
+
+status=0
+if [ -z "${TAKEN:-}" ]; then
+	node --test "$@" || status=$?
+else
+	for file in *.test.js; do
+		mkdir "$TAKEN/$file" 2>/dev/null || continue
+		node --test "$file" || status=$?
+	done
+fi
+exit "$status"
