@@ -62,7 +62,7 @@ fuzz: ## Run every fuzz target for a minute (FUZZTIME), for a nightly job; keep 
 	./scripts/fuzz.sh
 
 race: postgres ## Run the tests of packages with goroutines, with fewer random cases, under the race detector.
-	$(SHARED) go test -race -short -count=1 -timeout 30m $$(sh scripts/raced.sh)
+	raced=$$(sh scripts/raced.sh) && $(SHARED) go test -race -short -count=1 -timeout 30m $$raced
 
 lint: $(GOLANGCI_LINT) prose ## Run the linters, and make prose.
 	go vet ./...
