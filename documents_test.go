@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -135,10 +136,28 @@ var (
 	isGoTest = regexp.MustCompile(`^(Test|Fuzz|Benchmark)[A-Z]\w+$`)
 )
 
-// What a document names, a reader finds: files, folders and tests.
+// built returns what is built at the top of a working copy, by .gitignore: a clean clone
+// does not have it.
+func built(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for line := range strings.Lines(manual(t, ".gitignore")) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "/") {
+			all[path.Clean(line[1:])] = true
+		}
+	}
+	if !all["simgraph"] {
+		t.Fatalf(".gitignore leaves out %v: the server's program is not among it", all)
+	}
+	return all
+}
+
+// What a document names, a reader finds: files, folders and tests. Whether something has
+// been built makes no difference.
 func TestWhatDocumentsNameExists(t *testing.T) {
 	t.Parallel()
 	folders, tests := tree(t)
+	builds := built(t)
 	for _, name := range documents(t, "README.md", "CONTRIBUTING.md", "docs/*.md", "docs/decisions/*.md") {
 		for _, match := range inCode.FindAllStringSubmatch(manual(t, name), -1) {
 			named := match[1]
@@ -146,7 +165,7 @@ func TestWhatDocumentsNameExists(t *testing.T) {
 				t.Errorf("%s names %s, which is no test", name, named)
 			}
 			first, _, _ := strings.Cut(named, "/")
-			if !isPath.MatchString(named) || !folders[first] || strings.Contains(named, "NOUN") || slices.Contains(withdrawn, named) {
+			if !isPath.MatchString(named) || !folders[first] || strings.Contains(named, "NOUN") || slices.Contains(withdrawn, named) || builds[path.Clean(named)] {
 				continue
 			}
 			if _, err := os.Stat(named); err != nil {
