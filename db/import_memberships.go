@@ -48,7 +48,7 @@ func (i *Importer) Memberships(ctx context.Context, scope domain.Scope, items []
 		err := imported.Judge(ctx, tx, verdicts, importMemberships, scope.Company,
 			pq.Array(pg.Pluck(items, func(m domain.Membership) string { return m.PhysicalID })),
 			pq.Array(pg.Pluck(items, func(m domain.Membership) string { return m.Since.Format(time.RFC3339Nano) })),
-			pq.Array(pg.Pluck(items, func(m domain.Membership) int64 { return orZero(m.GroupID) })),
+			pq.Array(pg.Pluck(items, func(m domain.Membership) int64 { return pg.OrZero(m.GroupID) })),
 			i.now().Add(domain.ClockTolerance))
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func refuseMembership(m domain.Membership, verdict string) *domain.Error {
 	case "subscriber":
 		return domain.NotFound("physicalId", "subscriber", m.PhysicalID)
 	case "group":
-		return domain.NotFound("groupId", "group", pg.FormatInt(orZero(m.GroupID)))
+		return domain.NotFound("groupId", "group", pg.FormatInt(pg.OrZero(m.GroupID)))
 	case "future":
 		return domain.Invalid("since", "since is in the future")
 	}

@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"strconv"
 	"time"
 
@@ -203,8 +202,8 @@ type importedQuestion struct {
 	PhysicalID  *string `json:"physical_id"`
 }
 
-// Questions implements domain.Importer.
-func (i *Importer) Questions(ctx context.Context, scope domain.Scope, items []*domain.Question) ([]domain.Imported, error) {
+// ImportQuestions stores questions of a bundle, and returns what became of each by its id.
+func ImportQuestions(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, items []*domain.Question) (map[string]string, error) {
 	rows, err := json.Marshal(pg.Pluck(items, func(q *domain.Question) importedQuestion {
 		d := &q.Definition
 		return importedQuestion{
@@ -216,22 +215,17 @@ func (i *Importer) Questions(ctx context.Context, scope domain.Scope, items []*d
 		return nil, err
 	}
 	verdicts := map[string]string{}
-	err = i.inCompany(ctx, scope, "questions", func(tx *sqlx.Tx) (map[domain.Outcome]int, error) {
-		err := imported.Judge(ctx, tx, verdicts, importQuestions, scope.Company, string(rows), pg.Moment(time.Now()))
-		return imported.Tally(verdicts, nil), err
-	})
-	return imported.Answer(items, verdicts, func(q *domain.Question) string { return q.QuestionID }, func(*domain.Question, string) *domain.Error {
-		return domain.Invalid("id", "its owner has made the question private")
-	}), err
+	return verdicts, imported.Judge(ctx, tx, verdicts, importQuestions, scope.Company, string(rows), pg.Moment(time.Now()))
 }
 
-const exportQuestions = `
+// RefuseQuestion says why a question was not stored.
+func RefuseQuestion(*domain.Question, string) *domain.Error {
+	return domain.Invalid("id", "its owner has made the question private")
+}
+
+// ExportQuestions has the shared questions of a company as Rows.
+const ExportQuestions = `
 SELECT ` + questionColumns + `
 FROM questions q
 WHERE q.company_id = $1 AND q.is_shared
 ORDER BY q.question_id`
-
-// Questions implements bundle.Snapshot.
-func (s *Snapshot) Questions(ctx context.Context) iter.Seq2[*domain.Question, error] {
-	return turn(stream[questionRow](ctx, s, exportQuestions), questionRow.question)
-}

@@ -326,3 +326,8 @@ func (s *Snapshot) Reports(ctx context.Context) iter.Seq2[*report.Report, error]
 func (s *Snapshot) Notes(ctx context.Context) iter.Seq2[*note.Note, error] {
 	return turn(stream[notes.Row](ctx, s, notes.ExportNotes), func(r notes.Row) *note.Note { return r.Read() })
 }
+
+// Questions implements bundle.Snapshot.
+func (s *Snapshot) Questions(ctx context.Context) iter.Seq2[*domain.Question, error] {
+	return turn(stream[questionRow](ctx, s, ExportQuestions), questionRow.question)
+}

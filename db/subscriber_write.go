@@ -151,7 +151,7 @@ func writeSubscribers(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, now 
 	if err != nil {
 		return err
 	}
-	addresses := pq.StringArray(pg.Pluck(items, func(s *domain.Subscriber) string { return orZero(s.FixedIPAddress) }))
+	addresses := pq.StringArray(pg.Pluck(items, func(s *domain.Subscriber) string { return pg.OrZero(s.FixedIPAddress) }))
 	if err := imported.Judge(ctx, tx, found, importSubscribers, append(subscriberArrays(scope, now, items, movesToo), keys, addresses, isKept)...); err != nil {
 		return err
 	}
@@ -171,14 +171,14 @@ func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscri
 		texts(func(s *domain.Subscriber) string { return s.PhysicalID }),
 		texts(func(s *domain.Subscriber) string { return string(s.Kind) }),
 		texts(func(s *domain.Subscriber) string { return s.SubscriberID }),
-		texts(func(s *domain.Subscriber) string { return orZero(s.DataNumber) }),
+		texts(func(s *domain.Subscriber) string { return pg.OrZero(s.DataNumber) }),
 		texts(func(s *domain.Subscriber) string { return s.IMSI }),
 		texts(func(s *domain.Subscriber) string { return s.Nickname }),
 		texts(func(s *domain.Subscriber) string { return s.OperatorCode }),
-		texts(func(s *domain.Subscriber) string { return orZero(s.TariffName) }),
+		texts(func(s *domain.Subscriber) string { return pg.OrZero(s.TariffName) }),
 		texts(func(s *domain.Subscriber) string { return timeText(s.ConnectionDate) }),
 		texts(func(s *domain.Subscriber) string { return timeText(s.ExpiryDate) }),
-		numbers(func(s *domain.Subscriber) int64 { return int64(orZero(s.ContractLength)) }),
+		numbers(func(s *domain.Subscriber) int64 { return int64(pg.OrZero(s.ContractLength)) }),
 		flags(func(s *domain.Subscriber) bool { return s.IsBarred }),
 		flags(func(s *domain.Subscriber) bool { return s.IsActive }),
 		texts(func(s *domain.Subscriber) string {
@@ -187,14 +187,14 @@ func subscriberArrays(scope domain.Scope, now time.Time, items []*domain.Subscri
 			}
 			return timeText(*s.TerminateDate)
 		}),
-		numbers(func(s *domain.Subscriber) int64 { return orZero(s.GroupID) }),
+		numbers(func(s *domain.Subscriber) int64 { return pg.OrZero(s.GroupID) }),
 		texts(func(s *domain.Subscriber) string { return string(s.SubscriberType) }),
 		flags(func(s *domain.Subscriber) bool { return s.IsTransferring }),
 		flags(func(s *domain.Subscriber) bool { return s.IsOnline }),
-		texts(func(s *domain.Subscriber) string { return orZero(s.EID) }),
-		texts(func(s *domain.Subscriber) string { return orZero(s.SMDPProvider) }),
-		texts(func(s *domain.Subscriber) string { return orZero(s.ParentPhysicalID) }),
-		flags(func(s *domain.Subscriber) bool { return orZero(s.IsEnabledOnParent) }),
+		texts(func(s *domain.Subscriber) string { return pg.OrZero(s.EID) }),
+		texts(func(s *domain.Subscriber) string { return pg.OrZero(s.SMDPProvider) }),
+		texts(func(s *domain.Subscriber) string { return pg.OrZero(s.ParentPhysicalID) }),
+		flags(func(s *domain.Subscriber) bool { return pg.OrZero(s.IsEnabledOnParent) }),
 		movesToo,
 	}
 }
@@ -205,27 +205,20 @@ func timeText(t time.Time) string {
 	return pg.Moment(t).Format(time.RFC3339Nano)
 }
 
-func orZero[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
 func refuseSubscriber(s *domain.Subscriber, verdict string) *domain.Error {
 	switch verdict {
 	case "operator":
 		return domain.NotFound("operatorCode", "operator", s.OperatorCode)
 	case "tariff":
-		return domain.NotFound("tariffName", "tariff", orZero(s.TariffName))
+		return domain.NotFound("tariffName", "tariff", pg.OrZero(s.TariffName))
 	case "group":
-		return domain.NotFound("groupId", "group", pg.FormatInt(orZero(s.GroupID)))
+		return domain.NotFound("groupId", "group", pg.FormatInt(pg.OrZero(s.GroupID)))
 	case "address":
-		return domain.Invalid("fixedIpAddress", "another subscriber of the company has the fixed address %s", orZero(s.FixedIPAddress))
+		return domain.Invalid("fixedIpAddress", "another subscriber of the company has the fixed address %s", pg.OrZero(s.FixedIPAddress))
 	case "parent":
-		return domain.NotFound("parent", "subscriber", orZero(s.ParentPhysicalID))
+		return domain.NotFound("parent", "subscriber", pg.OrZero(s.ParentPhysicalID))
 	case "parent is a profile":
-		return domain.Invalid("parent", "%q cannot be the parent: it is itself a profile", orZero(s.ParentPhysicalID))
+		return domain.Invalid("parent", "%q cannot be the parent: it is itself a profile", pg.OrZero(s.ParentPhysicalID))
 	case "has profiles":
 		return domain.Invalid("parent", "%q cannot have a parent: it has profiles of its own", s.PhysicalID)
 	}

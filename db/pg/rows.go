@@ -97,3 +97,11 @@ func MapSlice[A, B any](s domain.Slice[A], to func(A) B) domain.Slice[B] {
 	}
 	return domain.Slice[B]{Items: items, Cursor: s.Cursor, HasNext: s.HasNext, HasPrevious: s.HasPrevious, Whole: s.Whole}
 }
+
+// OrZero returns what p points to, and the zero value where it is nil.
+func OrZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
