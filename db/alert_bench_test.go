@@ -2,11 +2,11 @@ package db_test
 
 import (
 	"fmt"
+	"simgraph/db/usage"
 	"syscall"
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/internal/fatal"
 )
 
@@ -24,13 +24,13 @@ func BenchmarkAlerts(b *testing.B) {
 	round := int64(0)
 	cpu := cpuTime()
 	for b.Loop() {
-		changes := make([]db.Change, batch)
+		changes := make([]usage.TotalChange, batch)
 		for i := range changes {
 			before := round * 10_000
-			changes[i] = db.Change{ID: int64(1001 + i), PeriodStart: start, Before: before, After: before + 10_000}
+			changes[i] = usage.TotalChange{ID: int64(1001 + i), PeriodStart: start, Before: before, After: before + 10_000}
 		}
 		tx := f.pool.MustBegin()
-		fatal.If(b, db.UsageBooked(b.Context(), tx, f.company, f.now, changes, []db.Change{{ID: vans, PeriodStart: start, Before: round * 100_000_000, After: (round + 1) * 100_000_000}}))
+		f.book(tx, changes, []usage.TotalChange{{ID: vans, PeriodStart: start, Before: round * 100_000_000, After: (round + 1) * 100_000_000}})
 		fatal.If(b, tx.Commit())
 		round++
 	}

@@ -209,9 +209,9 @@ const fireMembers = `
 WITH crossed AS (` + memberExceeding + ` AND s.physical_id = ANY($6::text[])
 )` + logCrossed
 
-// fireMoved fires the alerts on members of a group for subscribers that came
+// FireMoved fires the alerts on members of a group for subscribers that came
 // into it with usage above a threshold; call it after they were written.
-func fireMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, at time.Time) error {
+func FireMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, at time.Time) error {
 	if len(physicalIDs) == 0 {
 		return nil
 	}
@@ -348,7 +348,7 @@ func (f *firing) notify(ctx context.Context) (n Notified, err error) {
 	return n, announce.Alerts(ctx, f.tx, f.company.CompanyID, f.notification)
 }
 
-// logMoved logs what fireMoved fires, and leaves the notification to NotifyFired.
+// logMoved logs what FireMoved fires, and leaves the notification to NotifyFired.
 func logMoved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalIDs []string, at time.Time, notification uuid.UUID) error {
 	if len(physicalIDs) == 0 {
 		return nil

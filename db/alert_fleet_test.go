@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"fmt"
+	"simgraph/db/usage"
 	"testing"
 	"time"
 
@@ -84,7 +85,7 @@ func (f *fleet) use(key, bytes int64, at time.Time) {
 	tx := f.pool.MustBeginTx(ctx, nil)
 	defer tx.Rollback()
 	start := f.company.Billing().PeriodAt(at).Start
-	add := func(table, column, lastSeen string, id int64) db.Change {
+	add := func(table, column, lastSeen string, id int64) usage.TotalChange {
 		var after int64
 		seen, now := "", ""
 		if lastSeen != "" {
@@ -94,17 +95,24 @@ func (f *fleet) use(key, bytes int64, at time.Time) {
 INSERT INTO %[1]s AS t (company_id, period_start, %[2]s, mobile_originated, mobile_terminated%[3]s) VALUES (1, $1, $2, $3, 0%[4]s)
 ON CONFLICT (company_id, period_start, %[2]s) DO UPDATE SET mobile_originated = t.mobile_originated + excluded.mobile_originated
 RETURNING mobile_originated`, table, column, seen, now), start, id, bytes))
-		return db.Change{ID: id, PeriodStart: start, Before: after - bytes, After: after}
+		return usage.TotalChange{ID: id, PeriodStart: start, Before: after - bytes, After: after}
 	}
-	subscribers := []db.Change{add("subscriber_periods", "subscriber_key", "last_seen", key)}
-	var groups []db.Change
+	subscribers := []usage.TotalChange{add("subscriber_periods", "subscriber_key", "last_seen", key)}
+	var groups []usage.TotalChange
 	var group *int64
 	fatal.If(f.t, tx.GetContext(ctx, &group, `SELECT group_id FROM subscribers WHERE key = $1`, key))
 	if group != nil {
 		groups = append(groups, add("group_periods", "group_id", "", *group))
 	}
-	fatal.If(f.t, db.UsageBooked(ctx, tx, f.company, f.now, subscribers, groups))
+	f.book(tx, subscribers, groups)
 	fatal.If(f.t, tx.Commit())
+}
+
+// book evaluates alerts as the booking of usage does.
+func (f *fleet) book(tx *sqlx.Tx, subscribers, groups []usage.TotalChange) {
+	f.t.Helper()
+	evaluator := db.NewAlertEvaluator(func() time.Time { return f.now })
+	fatal.If(f.t, evaluator.UsageBooked(f.t.Context(), tx, f.company, subscribers, groups))
 }
 
 func (f *fleet) create(rule domain.RuleType, target string, lower, upper int64) *domain.VolumeAlert {

@@ -9,9 +9,3 @@ func (m *Migrations) Impatient(wait, pause time.Duration, attempts int) *Migrati
 	m.patience = lockPatience{lock: wait, pause: pause, attempts: attempts, turns: 1}
 	return m
 }
-
-// Keeping lets a user keep so many questions.
-func (q *Questions) Keeping(most int) *Questions {
-	q.most = most
-	return q
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"simgraph/db/usage"
 	"strings"
 	"testing"
 	"time"
@@ -160,12 +161,12 @@ func TestASlowReaderLosesItsStreamWithAnError(t *testing.T) {
 	stream, err := live.UsageRecorded(t.Context(), f.whole(), nil)
 	fatal.If(t, err)
 	next(t, stream, func() { f.use(1, 10, f.now) })
-	changes := make([]db.Change, 2_000)
+	changes := make([]usage.TotalChange, 2_000)
 	for i := range changes {
-		changes[i] = db.Change{ID: int64(100_001 + i), PeriodStart: clockAt("2026-11-01 00:00"), After: 5}
+		changes[i] = usage.TotalChange{ID: int64(100_001 + i), PeriodStart: clockAt("2026-11-01 00:00"), After: 5}
 	}
 	tx := f.pool.MustBegin()
-	fatal.If(t, db.UsageBooked(t.Context(), tx, f.company, f.now, changes, nil))
+	f.book(tx, changes, nil)
 	fatal.If(t, tx.Commit())
 	for deadline := time.Now().Add(time.Minute); stream.Err() == nil && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)

@@ -19,8 +19,8 @@ import (
 // Questions keeps questions about usage in PostgreSQL.
 type Questions struct {
 	kept.Store[questionRow, domain.Question, *questionRow]
-	// most is how many questions a user keeps: domain.MaxQuestions, but in tests.
-	most int
+	// Most is how many questions a user keeps; NewQuestions sets domain.MaxQuestions.
+	Most int
 }
 
 var _ domain.Questions = (*Questions)(nil)
@@ -132,8 +132,8 @@ func (q *Questions) Create(ctx context.Context, scope domain.Scope, question dom
 		if err != nil {
 			return err
 		}
-		if n >= q.most {
-			return domain.Invalid("name", "a user keeps at most %d questions: delete some", q.most)
+		if n >= q.Most {
+			return domain.Invalid("name", "a user keeps at most %d questions: delete some", q.Most)
 		}
 		_, err = pg.Affected(ctx, tx, insertQuestion, questionArgs(scope, &question, question.OwnerID, question.Owner, question.CreatedAt)...)
 		return err

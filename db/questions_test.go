@@ -116,7 +116,8 @@ func TestQuestionsAreChangedWithAnEntryForEachChange(t *testing.T) {
 func TestAUserKeepsABoundedNumberOfQuestionsHoweverManyAreMadeAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
-	questions := db.NewQuestions(pool, time.Now).Keeping(3)
+	questions := db.NewQuestions(pool, time.Now)
+	questions.Most = 3
 	var makers sync.WaitGroup
 	for i := range 8 {
 		makers.Go(func() {

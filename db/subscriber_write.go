@@ -118,7 +118,7 @@ func Moved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, physicalI
 	if err := usage.NoteMoves(ctx, tx, company, physicalIDs, slices.Repeat([]time.Time{at}, len(physicalIDs))); err != nil {
 		return err
 	}
-	return fireMoved(ctx, tx, company, physicalIDs, at)
+	return FireMoved(ctx, tx, company, physicalIDs, at)
 }
 
 // StoreSubscriber writes a checked record in a transaction under the lock of the
