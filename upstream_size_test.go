@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
 	"simgraph/domain"
 	rules "simgraph/domain/upstream"
 )
@@ -134,7 +135,7 @@ func (k *kept) changeThere(n int) {
 func (k *kept) changeHere(n int) {
 	k.Helper()
 	ids := k.ids(n, true)
-	names, tags := db.NewSubscribers(k.pool), db.NewTags(k.pool)
+	names, tags := subscriber.New(k.pool), tag.New(k.pool)
 	for i, id := range ids {
 		if i%2 == 0 {
 			_, err := names.EditNickname(k.Context(), k.scope, id, fmt.Sprint("here ", i))

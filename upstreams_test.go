@@ -14,12 +14,18 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/bundle"
+	"simgraph/db/catalogue"
 	"simgraph/db/companies"
+	"simgraph/db/group"
+	"simgraph/db/mail"
 	"simgraph/db/pg"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
 	accounts "simgraph/db/upstream"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	rules "simgraph/domain/upstream"
 	"simgraph/domain/webhook"
@@ -63,10 +69,10 @@ func newKeptOf(m *moving, days int) *kept {
 	k.queue = accounts.New(pool, accounts.Options{
 		Key: func() (seal.Key, error) { return make([]byte, seal.KeySize), nil }, Rules: webhook.Rules{AllowPrivate: true}, Now: time.Now,
 	})
-	tags := db.NewTags(pool)
+	tags := tag.New(pool)
 	k.stores = upstream.Stores{
-		Importer: db.NewImporter(pool), Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Operators: db.NewCatalogue(pool), Tags: tags, Detacher: tags,
-		Alerts: db.NewVolumeAlerts(pool, time.Now), Recipients: db.NewRecipients(pool, time.Now), Usage: usage.New(pool, db.NewAlertEvaluator(time.Now), usage.Options{}),
+		Importer: bundle.NewImporter(pool), Subscribers: subscriber.New(pool), Groups: group.New(pool), Operators: catalogue.New(pool), Tags: tags, Detacher: tags,
+		Alerts: volume.NewAlerts(pool, time.Now), Recipients: mail.NewRecipients(pool, time.Now), Usage: usage.New(pool, volume.NewEvaluator(time.Now), usage.Options{}),
 		Audit: audit.NewLog(pool), Keeper: k.queue,
 	}
 	text, err := os.ReadFile(k.moving.key)
@@ -287,7 +293,7 @@ func TestPeopleDecideOverAnUpstream(t *testing.T) {
 // deleteAlerts deletes an alert here, and changes another one.
 func (k *kept) deleteAlerts() {
 	k.Helper()
-	alerts := db.NewVolumeAlerts(k.pool, time.Now)
+	alerts := volume.NewAlerts(k.pool, time.Now)
 	all, err := alerts.List(k.Context(), k.scope, domain.Listing{Page: domain.Page{Limit: 100}})
 	k.must(err)
 	count := func() int {
@@ -315,7 +321,7 @@ func (k *kept) deleteAlerts() {
 // not have.
 func (k *kept) writeThrough() {
 	k.Helper()
-	names, tags := db.NewSubscribers(k.pool), db.NewTags(k.pool)
+	names, tags := subscriber.New(k.pool), tag.New(k.pool)
 	ids := k.ids(3, false)
 	k.proxy.isDown.Store(true)
 	for _, nickname := range []string{"first", "last"} {

@@ -3,8 +3,8 @@ package db_test
 import (
 	"testing"
 
-	"simgraph/db"
 	"simgraph/db/fleettest"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -144,8 +144,8 @@ func TestAMemberThatMovesIntoAWatchedGroupFires(t *testing.T) {
 	f.use(1, 150, f.now)
 	tx := f.pool.MustBegin()
 	tx.MustExec(`UPDATE subscribers SET group_id = 13 WHERE key = 1`)
-	fatal.If(t, db.FireMoved(t.Context(), tx, 1, []string{"p1", "p2"}, f.now))
-	fatal.If(t, db.FireMoved(t.Context(), tx, 1, []string{"p1", "p2"}, f.now))
+	fatal.If(t, volume.FireMoved(t.Context(), tx, 1, []string{"p1", "p2"}, f.now))
+	fatal.If(t, volume.FireMoved(t.Context(), tx, 1, []string{"p1", "p2"}, f.now))
 	fatal.If(t, tx.Commit())
 	f.use(1, 51, f.now)
 	sameLines(t, f.fired(), "groupfptp 13 lower of p1 at 150", "groupfptp 13 upper of p1 at 201")

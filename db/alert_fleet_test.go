@@ -2,13 +2,14 @@ package db_test
 
 import (
 	"fmt"
+	"simgraph/db/mail"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"testing"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -23,10 +24,10 @@ type fleet struct {
 	url        string
 	company    *domain.Company
 	now        time.Time
-	alerts     *db.VolumeAlerts
-	recipients *db.Recipients
-	log        *db.VolumeLog
-	outbox     *db.Outbox
+	alerts     *volume.Alerts
+	recipients *mail.Recipients
+	log        *volume.Log
+	outbox     *mail.Outbox
 }
 
 const (
@@ -45,10 +46,10 @@ func newFleet(t testing.TB, billingDay int, zone string, now time.Time) *fleet {
 	f := &fleet{
 		t: t, pool: pool, url: url, now: now,
 		company: &domain.Company{CompanyID: 1, ExternalID: "acme", Name: "Acme", BillingDay: billingDay, TimeZone: zone},
-		log:     db.NewVolumeLog(pool),
+		log:     volume.NewLog(pool),
 	}
 	clock := func() time.Time { return f.now }
-	f.alerts, f.recipients, f.outbox = db.NewVolumeAlerts(pool, clock), db.NewRecipients(pool, clock), db.NewOutbox(pool, clock)
+	f.alerts, f.recipients, f.outbox = volume.NewAlerts(pool, clock), mail.NewRecipients(pool, clock), mail.NewOutbox(pool, clock)
 	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1)`)
 	pool.MustExec(`INSERT INTO companies VALUES (1, 'acme', 'Acme', $1, $2)`, billingDay, zone)
 	pool.MustExec(`INSERT INTO operators VALUES ('23415', 'Vodafone UK')`)
@@ -111,7 +112,7 @@ RETURNING mobile_originated`, table, column, seen, now), start, id, bytes))
 // book evaluates alerts as the booking of usage does.
 func (f *fleet) book(tx *sqlx.Tx, subscribers, groups []usage.TotalChange) {
 	f.t.Helper()
-	evaluator := db.NewAlertEvaluator(func() time.Time { return f.now })
+	evaluator := volume.NewEvaluator(func() time.Time { return f.now })
 	fatal.If(f.t, evaluator.UsageBooked(f.t.Context(), tx, f.company, subscribers, groups))
 }
 

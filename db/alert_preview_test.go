@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -27,7 +27,7 @@ FROM subscribers, generate_series(1, 5001) n`)
 	f.pool.MustExec(`INSERT INTO subscriber_periods SELECT company_id, $1, key, key % 2 * 100, 10 FROM subscribers`, start)
 	span, err := domain.NewRange(start, start.AddDate(0, 1, 0))
 	fatal.If(t, err)
-	alerts := db.NewVolumeAlerts(f.pool, func() time.Time { return usageNow })
+	alerts := volume.NewAlerts(f.pool, func() time.Time { return usageNow })
 	spec := domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 5, UpperThreshold: 50}
 	p, err := alerts.Preview(t.Context(), f.scope, spec, span)
 	if err != nil || !p.IsSample || p.Subjects != 5002 || p.Total < 5002+2500 || p.Total > 5002+2502 {
@@ -176,7 +176,7 @@ func TestAPreviewAgreesWithASlowReferenceAndWithWhatFires(t *testing.T) {
 				}
 				f.now = clockAt("2026-07-01 00:00")
 				clock := func() time.Time { return f.now }
-				_, err := usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock}).Record(t.Context(), f.whole(), f.records)
+				_, err := usage.New(f.pool, volume.NewEvaluator(clock), usage.Options{Now: clock}).Record(t.Context(), f.whole(), f.records)
 				fatal.If(t, err)
 				for n, s := range specs {
 					for _, over := range [][2]string{{"2026-02-01", "2026-06-30"}, {"2026-03-14T18:10:00Z", "2026-03-31T13:50:00Z"}, {"2026-04-30T14:00:00Z", "2026-05-14T18:30:00Z"}} {

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -101,7 +101,7 @@ func newBurst(t *testing.T, seed uint64) *burst {
 	}
 	f.now = clockAt("2026-03-31 10:00")
 	clock := func() time.Time { return f.now }
-	s.usage = usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
+	s.usage = usage.New(f.pool, volume.NewEvaluator(clock), usage.Options{Now: clock})
 	for n := range 3000 {
 		at := f.now.Add(-time.Duration(random.Int64N(int64(10 * time.Hour))))
 		if random.IntN(3) == 0 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/backlog"
 	"simgraph/db/dbtest"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
@@ -30,7 +30,7 @@ func on(hour int) time.Time { return time.Date(2026, 11, 20, hour, 0, 0, 0, time
 func TestTheBacklogIsWhatWaits(t *testing.T) {
 	t.Parallel()
 	pool := twoCompanies(t)
-	backlog := db.NewBacklog(pool)
+	backlog := backlog.New(pool)
 	nothing := domain.Backlog{Queues: map[domain.Queue]domain.Waiting{}, Housekeeping: map[domain.Step]int{}}
 	for _, queue := range domain.Queues {
 		nothing.Queues[queue] = domain.Waiting{}
@@ -110,7 +110,7 @@ func TestEveryQueueAndStepIsCounted(t *testing.T) {
 	t.Parallel()
 	pool := twoCompanies(t)
 	fillQueues(pool)
-	read, err := db.NewBacklog(pool).Read(t.Context())
+	read, err := backlog.New(pool).Read(t.Context())
 	fatal.If(t, err)
 	want := map[domain.Queue]domain.Waiting{
 		domain.QueueMessages: {Number: 2, Oldest: on(2)}, domain.QueueHeld: {Number: 2, Oldest: on(4)}, domain.QueueCommands: {Number: 1, Oldest: on(5)},
@@ -169,7 +169,7 @@ WHERE relname IN ('webhook_messages', 'commands', 'operations', 'mails')`
 		}
 		return counts
 	}
-	backlog := db.NewBacklog(pool)
+	backlog := backlog.New(pool)
 	before := touched()
 	for range 8 { // from the sixth execution on the plan may be kept
 		if _, err := backlog.Read(t.Context()); err != nil {

@@ -8,13 +8,19 @@ import (
 	"strings"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/access"
 	"simgraph/db/alert"
 	"simgraph/db/audit"
+	bundles "simgraph/db/bundle"
+	"simgraph/db/catalogue"
 	"simgraph/db/feed"
 	"simgraph/db/fleettest"
+	"simgraph/db/group"
+	"simgraph/db/mail"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/query"
 	"simgraph/internal/bundle"
@@ -78,7 +84,7 @@ func (w *twins) listing(filter, order string, fields query.Fields) domain.Listin
 }
 
 func (w *twins) aboutSubscribers() map[string]read {
-	store, keys := db.NewSubscribers(w.pool), w.keys()
+	store, keys := subscriber.New(w.pool), w.keys()
 	tags, groups := []domain.TagName{"fleet"}, []int64{12, 13}
 	all := map[string]read{
 		"a subscriber": func(ctx context.Context, s domain.Scope) (any, error) {
@@ -137,7 +143,7 @@ func (w *twins) aboutSubscribers() map[string]read {
 }
 
 func (w *twins) aboutGroupsAndTags() map[string]read {
-	groups, tags, catalogue, keys := db.NewGroups(w.pool), db.NewTags(w.pool), db.NewCatalogue(w.pool), w.keys()
+	groups, tags, catalogue, keys := group.New(w.pool), tag.New(w.pool), catalogue.New(w.pool), w.keys()
 	page := domain.Page{Limit: 5}
 	part := domain.Listing{Page: page}
 	return map[string]read{
@@ -176,7 +182,7 @@ func (w *twins) aboutGroupsAndTags() map[string]read {
 
 func (w *twins) aboutAlerts() map[string]read {
 	few := domain.Listing{Page: domain.Page{Limit: 5}}
-	alerts, log, recipients, keys := db.NewVolumeAlerts(w.pool, twinClock), db.NewVolumeLog(w.pool), db.NewRecipients(w.pool, twinClock), w.keys()
+	alerts, log, recipients, keys := volume.NewAlerts(w.pool, twinClock), volume.NewLog(w.pool), mail.NewRecipients(w.pool, twinClock), w.keys()
 	ids := w.ids(`SELECT alert_id FROM alerts WHERE company_id = $1 ORDER BY rule_type`)
 	entries := w.ids(`SELECT entry_id FROM alert_log WHERE company_id = $1 ORDER BY entry_id`)
 	whom := w.ids(`SELECT recipient_id FROM alert_recipients WHERE company_id = $1`)
@@ -344,7 +350,7 @@ func gather[T any](read func(context.Context, domain.Scope, func(domain.Subject,
 }
 
 func (w *twins) aboutAccess() map[string]read {
-	access, log, snapshots := access.New(w.pool), audit.NewLog(w.pool), db.NewSnapshots(w.pool)
+	access, log, snapshots := access.New(w.pool), audit.NewLog(w.pool), bundles.NewSnapshots(w.pool)
 	part := domain.Listing{Page: domain.Page{Limit: 5}}
 	return map[string]read{
 		"users": func(ctx context.Context, s domain.Scope) (any, error) { return items(access.Users(ctx, s, part)) },

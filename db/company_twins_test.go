@@ -12,7 +12,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/access"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
@@ -20,6 +19,7 @@ import (
 	"simgraph/db/pg"
 	"simgraph/db/source"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
 	"simgraph/internal/fatal"
@@ -88,7 +88,7 @@ func newTwins(t *testing.T) *twins {
 func twinClock() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 func (w *twins) usage() *usage.Store {
-	return usage.New(w.pool, db.NewAlertEvaluator(twinClock), usage.Options{Now: twinClock})
+	return usage.New(w.pool, volume.NewEvaluator(twinClock), usage.Options{Now: twinClock})
 }
 
 // load imports a company; all its usage is multiplied by factor.

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/db/feed"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 	"simgraph/internal/seal"
@@ -26,7 +27,7 @@ type feedFixture struct {
 
 func newFeed(t *testing.T, subscribers int) *feedFixture {
 	f := &feedFixture{usageFleet: newUsageFleet(t, subscribers), now: usageNow}
-	f.usage = usage.New(f.pool, db.NewAlertEvaluator(time.Now), usage.Options{Now: func() time.Time { return f.now }})
+	f.usage = usage.New(f.pool, volume.NewEvaluator(time.Now), usage.Options{Now: func() time.Time { return f.now }})
 	f.clients = feed.NewClients(f.pool, []byte(strings.Repeat("k", seal.KeySize)))
 	f.feed = feed.New(f.pool, f.usage, f.clients)
 	f.addClient(f.scope, "pgw")
@@ -472,7 +473,7 @@ func TestAnImportLeavesTheStateThatSessionsSet(t *testing.T) {
 			Kind: domain.Cellular, PhysicalID: id, SubscriberID: "n-" + id, IMSI: "1", OperatorCode: "23415", TariffName: &tariff, ContractLength: &months,
 			ConnectionDate: usageNow, ExpiryDate: usageNow, IsActive: true, SubscriberType: domain.Physical, IsOnline: id == "s0",
 		}
-		if _, err := db.NewImporter(f.pool).Subscribers(t.Context(), f.scope, []*domain.Subscriber{imported}); err != nil {
+		if _, err := bundle.NewImporter(f.pool).Subscribers(t.Context(), f.scope, []*domain.Subscriber{imported}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"testing"
 
-	"simgraph/db"
+	"simgraph/db/catalogue"
 	"simgraph/db/fleettest"
+	"simgraph/db/group"
 	"simgraph/domain"
 )
 
 func TestOnlyVisibleGroupsExist(t *testing.T) {
 	t.Parallel()
-	groups := db.NewGroups(fleettest.NewInventory(t))
+	groups := group.New(fleettest.NewInventory(t))
 	ctx := t.Context()
 	for _, id := range []int64{13, 99, -1} {
 		_, err := groups.Find(ctx, fleettest.VansOnly, id)
@@ -34,7 +35,7 @@ func TestOnlyVisibleGroupsExist(t *testing.T) {
 
 func TestARenameChangesOneGroupOfOneCompany(t *testing.T) {
 	t.Parallel()
-	groups := db.NewGroups(fleettest.NewInventory(t))
+	groups := group.New(fleettest.NewInventory(t))
 	renamed := fleettest.Must[*domain.Group](t)(groups.Rename(t.Context(), fleettest.VansOnly, 12, "Lorries"))
 	other := fleettest.Must[*domain.Group](t)(groups.Find(t.Context(), domain.Whole(fleettest.Rival), 12))
 	if renamed.Name != "Lorries" || !renamed.HideTariffDetails || other.Name != "Vans" {
@@ -44,7 +45,7 @@ func TestARenameChangesOneGroupOfOneCompany(t *testing.T) {
 
 func TestTheCatalogueShowsWhatTheScopeMaySee(t *testing.T) {
 	t.Parallel()
-	catalogue := db.NewCatalogue(fleettest.NewInventory(t))
+	catalogue := catalogue.New(fleettest.NewInventory(t))
 	ctx := t.Context()
 	page := domain.Page{Limit: 25}
 	boats := domain.Scope{Company: fleettest.Acme, Groups: []int64{13}}
@@ -66,7 +67,7 @@ func TestTheCatalogueShowsWhatTheScopeMaySee(t *testing.T) {
 func TestSubscribersAreCountedByTariff(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
-	catalogue := db.NewCatalogue(pool)
+	catalogue := catalogue.New(pool)
 	pool.MustExec(`INSERT INTO tariffs (company_id, name, line_rental, currency) VALUES ($1, 'Unused', 1, 'GBP')`, fleettest.Acme)
 	both := domain.Scope{Company: fleettest.Acme, Groups: []int64{12, 13}, Masked: []int64{12}}
 	for name, c := range map[string]struct {

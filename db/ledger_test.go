@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
@@ -146,7 +147,7 @@ func TestADroppedMonthTakesNoUsageAndKeepsItsTotals(t *testing.T) {
 		t.Errorf("records of April are %s", got)
 	}
 	f.mustHaveTotals(totals)
-	answers, err := db.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{
+	answers, err := bundle.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{
 		{PhysicalID: "s1", Since: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), GroupID: new(int64(1))},
 	})
 	if err != nil || answers[0].Err != nil {
@@ -185,7 +186,7 @@ func TestAChangedBillingDayKeepsUsageOfDroppedMonths(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
 	f.keep(3, 16)
-	answers, err := db.NewImporter(f.pool).Companies(t.Context(), operator, []*domain.Company{{ExternalID: "acme", Name: "acme", BillingDay: 15, TimeZone: "UTC"}})
+	answers, err := bundle.NewImporter(f.pool).Companies(t.Context(), operator, []*domain.Company{{ExternalID: "acme", Name: "acme", BillingDay: 15, TimeZone: "UTC"}})
 	if err != nil || answers[0].Err != nil {
 		t.Fatal(answers, err)
 	}

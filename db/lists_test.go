@@ -7,24 +7,30 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/access"
 	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/bulk"
 	"simgraph/db/carrier"
+	"simgraph/db/catalogue"
 	"simgraph/db/dashboard"
 	"simgraph/db/delivery"
 	"simgraph/db/document"
 	"simgraph/db/feed"
 	"simgraph/db/fieldusage"
 	"simgraph/db/fleettest"
+	"simgraph/db/group"
+	"simgraph/db/mail"
 	"simgraph/db/note"
+	questions "simgraph/db/question"
 	reports "simgraph/db/report"
 	"simgraph/db/silence"
 	"simgraph/db/source"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
 	"simgraph/db/upstream"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/query"
@@ -42,7 +48,7 @@ type lister func(scope domain.Scope, listing domain.Listing) (cursor string, err
 func TestEveryListCanBePrepared(t *testing.T) {
 	t.Parallel()
 	ctx, pool := t.Context(), fleettest.NewInventory(t)
-	subscribers, alerts, log := db.NewSubscribers(pool), db.NewVolumeAlerts(pool, time.Now), db.NewVolumeLog(pool)
+	subscribers, alerts, log := subscriber.New(pool), volume.NewAlerts(pool, time.Now), volume.NewLog(pool)
 	all := map[string]preparedList{
 		"subscribers": {domain.SubscriberFields, []domain.Scope{fleettest.All, fleettest.VansOnly}, []lister{
 			func(scope domain.Scope, l domain.Listing) (string, error) {
@@ -124,15 +130,15 @@ func isForbidden(err error) bool {
 // generatedLists are the ports of lists.Generated, by the type that they list.
 func generatedLists(t *testing.T, pool *sqlx.DB) map[string][]lister {
 	t.Helper()
-	users, catalogue, groups, tags := access.New(pool), db.NewCatalogue(pool), db.NewGroups(pool), db.NewTags(pool)
-	recipients, entries, state, sessions := db.NewRecipients(pool, time.Now), audit.NewLog(pool), feed.NewState(pool), feed.NewSessions(pool)
+	users, catalogue, groups, tags := access.New(pool), catalogue.New(pool), group.New(pool), tag.New(pool)
+	recipients, entries, state, sessions := mail.NewRecipients(pool, time.Now), audit.NewLog(pool), feed.NewState(pool), feed.NewSessions(pool)
 	hooks := webhook.New(pool, webhook.Options{})
 	commands, operations := carrier.New(pool, hooks, time.Now), bulk.New(pool, bulk.Options{})
 	upstreams := upstream.New(pool, upstream.Options{Now: time.Now})
 	silences, sources := silence.New(pool, time.Now), source.New(pool, source.Options{})
 	alerts, log, deliveries := alert.NewAlerts(pool), alert.NewLog(pool), delivery.New(pool)
 	recorded := usage.New(pool, nil, usage.Options{})
-	questions, dashboards := db.NewQuestions(pool, time.Now), dashboard.New(pool, dashboard.Options{Now: time.Now})
+	questions, dashboards := questions.New(pool, time.Now), dashboard.New(pool, dashboard.Options{Now: time.Now})
 	documents, uses := document.New(pool, document.Options{}), fieldusage.New(pool, fieldusage.Options{})
 	notes := note.New(pool, time.Now)
 	kept := reports.New(pool, rules.Finder{Questions: questions, Dashboards: dashboards}, time.Now)

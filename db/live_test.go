@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
 	"simgraph/db/usage"
 	"strings"
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/live"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
@@ -131,7 +132,7 @@ func TestSubscribersAreToldWhenTheyChange(t *testing.T) {
 	live := f.follow()
 	stream, err := live.SubscriberChanged(t.Context(), only(vans), nil)
 	fatal.If(t, err)
-	subscribers, tags := db.NewSubscribers(f.pool), db.NewTags(f.pool)
+	subscribers, tags := subscriber.New(f.pool), tag.New(f.pool)
 	n := 0
 	rename := func() {
 		n++

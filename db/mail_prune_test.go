@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/mail"
 	"simgraph/domain/retention"
 )
 
@@ -25,7 +25,7 @@ SELECT 7, ('0192' || lpad(n::text, 28, $3))::uuid, 1, 'a@b.example', 'alerts', $
 	pool.MustExec(`INSERT INTO alert_deliveries SELECT 7, mail_id, 1, 'a@b.example', created_at, false, mail_id FROM mails`)
 	pool.MustExec(`INSERT INTO alert_deliveries VALUES (7, gen_random_uuid(), 2, 'c@b.example', $1, true), (7, gen_random_uuid(), 2, 'c@b.example', $2, true),
   (7, gen_random_uuid(), 3, 'd@b.example', $1, false)`, old, fresh)
-	n, err := db.NewOutbox(pool, time.Now).Prune(t.Context(), expired(t, retention.Mails, 90, now))
+	n, err := mail.NewOutbox(pool, time.Now).Prune(t.Context(), expired(t, retention.Mails, 90, now))
 	if err != nil || n != 3600 {
 		t.Errorf("%d mails went, %v", n, err)
 	}

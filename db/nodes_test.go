@@ -9,10 +9,11 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db"
+	"simgraph/db/backlog"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
+	"simgraph/db/mail"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -78,7 +79,7 @@ func TestOneServerIsAskedForAllCompaniesAtOnce(t *testing.T) {
 func TestANodeThatFailsDoesNotStopTheWorkOfOthers(t *testing.T) {
 	t.Parallel()
 	pool := newOneNodeAway(t)
-	outbox := db.NewOutbox(pool, func() time.Time { return time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) })
+	outbox := mail.NewOutbox(pool, func() time.Time { return time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) })
 	pending, err := outbox.Pending(t.Context(), domain.Digest{Wait: time.Minute})
 	slices.Sort(pending)
 	if !slices.Equal(pending, []domain.CompanyID{1, 2}) || !isUnavailable(err) {
@@ -137,7 +138,7 @@ func TestRADIUSClientsOfANodeThatFailsStayAsTheyWere(t *testing.T) {
 
 func TestTheBacklogOfTheNodesThatAnswerIsPartial(t *testing.T) {
 	t.Parallel()
-	read, err := db.NewBacklog(newOneNodeAway(t)).Read(t.Context())
+	read, err := backlog.New(newOneNodeAway(t)).Read(t.Context())
 	if read.Mails != 2 || !read.Partial || !isUnavailable(err) {
 		t.Errorf("%+v, %v", read, err)
 	}

@@ -5,10 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
+	"simgraph/db/group"
 	"simgraph/db/pg"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
@@ -22,7 +24,7 @@ func TestLookUpsByOneKeyKeepTheirPlan(t *testing.T) {
 	pool := fleettest.NewInventory(t)
 	pool.SetMaxOpenConns(1)
 	pool.MustExecContext(t.Context(), "ANALYZE")
-	subscribers, groups, tags, records := db.NewSubscribers(pool), db.NewGroups(pool), db.NewTags(pool), usage.New(pool, nil, usage.Options{})
+	subscribers, groups, tags, records := subscriber.New(pool), group.New(pool), tag.New(pool), usage.New(pool, nil, usage.Options{})
 	everything := domain.Projection{Fields: ^domain.FieldSet(0), PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
 	lookUps := []func(context.Context, int64) error{
 		func(ctx context.Context, _ int64) error {

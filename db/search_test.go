@@ -6,9 +6,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -46,7 +46,7 @@ func TestASearchThatFindsFewReadsLittleOfTheFleet(t *testing.T) {
 	t.Parallel()
 	pool := newSearchable(t)
 	recorded := dbtest.NewRecorder(t, pool)
-	subscribers := db.NewSubscribers(recorded.Pool)
+	subscribers := subscriber.New(recorded.Pool)
 	var fleet int
 	fatal.If(t, pool.Get(&fleet, "SELECT pg_relation_size('subscribers') / 8192"))
 	for text, want := range map[string]string{
@@ -66,7 +66,7 @@ func TestASearchIsPlannedByItsTextHoweverOftenItRuns(t *testing.T) {
 	t.Parallel()
 	pool := newSearchable(t)
 	pool.SetMaxOpenConns(1)
-	subscribers := db.NewSubscribers(pool)
+	subscribers := subscriber.New(pool)
 	for n := range 12 {
 		text := fmt.Sprintf("89440000000000%05d", 10_000+n)
 		slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), fleettest.All, search(t, text)))

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/fleettest"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -19,7 +19,7 @@ import (
 func (f *usageFleet) lastSeenOf(physicalIDs ...string) (seen []string) {
 	f.Helper()
 	read := domain.Projection{Fields: fleettest.Must[domain.FieldSet](f)(fieldNamed("LastSeenAt"))}
-	found := fleettest.Must[map[string]*domain.Subscriber](f)(db.NewSubscribers(f.pool).FindMany(f.Context(), f.scope, physicalIDs, read))
+	found := fleettest.Must[map[string]*domain.Subscriber](f)(subscriber.New(f.pool).FindMany(f.Context(), f.scope, physicalIDs, read))
 	for _, id := range physicalIDs {
 		if at := found[id].LastSeenAt; at != nil {
 			seen = append(seen, at.UTC().Format("02 15:04"))
@@ -128,7 +128,7 @@ func TestSubscribersAreFilteredAndOrderedByWhenTheyWereSeen(t *testing.T) {
 	pool := fleettest.NewInventory(t)
 	pool.MustExec(`INSERT INTO subscriber_seen SELECT company_id, key, timestamptz '2026-11-01Z' + (10 - right(physical_id, 1)::int) * interval '1 day'
 FROM subscribers WHERE physical_id IN ('p02', 'p04', 'p07')`)
-	store := db.NewSubscribers(pool)
+	store := subscriber.New(pool)
 	for _, c := range []struct {
 		scope         domain.Scope
 		filter, order string

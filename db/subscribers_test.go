@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/db/fleettest"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	"simgraph/domain/query"
 )
@@ -90,7 +91,7 @@ func TestAParentOutsideTheScopeIsNotShown(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
 	pool.MustExec(`UPDATE subscribers SET group_id = 13 WHERE physical_id = 'p01'`)
-	got := fleettest.Must[*domain.Subscriber](t)(db.NewSubscribers(pool).Find(t.Context(), fleettest.VansOnly, "p02", fleettest.EveryField))
+	got := fleettest.Must[*domain.Subscriber](t)(subscriber.New(pool).Find(t.Context(), fleettest.VansOnly, "p02", fleettest.EveryField))
 	if got.ParentKey != nil || got.ParentPhysicalID != nil || got.IsEnabledOnParent != nil {
 		t.Fatalf("got %+v", got)
 	}
@@ -104,7 +105,7 @@ func TestAProfileOutsideTheScopeIsNotFiltered(t *testing.T) {
 		"related.profiles.physicalId eq p02": nil,
 		"related.profiles.physicalId eq p03": {"p01"},
 	} {
-		slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(db.NewSubscribers(pool).List(t.Context(), fleettest.VansOnly, fleettest.Listing(t, filter, "", 100)))
+		slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscriber.New(pool).List(t.Context(), fleettest.VansOnly, fleettest.Listing(t, filter, "", 100)))
 		fleettest.WantIDs(t, slice.Items, want...)
 	}
 }
@@ -254,7 +255,7 @@ func TestOnlyTheGivenFieldsAreSelected(t *testing.T) {
 	pool.MustExec(`UPDATE subscribers SET data_number = '44', fixed_ip_address = '10.0.0.7', eid = '89', smdp_provider = 'SM', terminate_date = '2025-01-01Z',
   is_barred = true, is_transferring = true, is_online = true WHERE physical_id = 'p02'`)
 	pool.MustExec(`INSERT INTO subscriber_seen SELECT company_id, key, '2026-11-02Z' FROM subscribers WHERE physical_id = 'p02'`)
-	store := db.NewSubscribers(pool)
+	store := subscriber.New(pool)
 	whole := *fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), fleettest.All, "p02", fleettest.EveryField))
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[domain.Subscriber]()) {
 		if field.Name == "Relations" {
@@ -278,7 +279,7 @@ func TestRelationsAreReadWithTheSubscriber(t *testing.T) {
 	pool := fleettest.NewInventory(t)
 	pool.MustExec(`INSERT INTO subscriber_periods (company_id, period_start, subscriber_key, mobile_originated, mobile_terminated, last_seen)
 SELECT company_id, '2026-11-01Z', key, 5, 7, '2026-11-02Z' FROM subscribers WHERE physical_id = 'p02'`)
-	store := db.NewSubscribers(pool)
+	store := subscriber.New(pool)
 	november := domain.Projection{Fields: domain.FieldGroup | domain.FieldTariff | domain.FieldTags | domain.FieldDataUsage, PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
 	november.Fields |= domain.FieldWithoutProfiles
 	vans := &domain.Group{GroupID: 12, Name: "Vans", HideTariffDetails: true}
@@ -311,7 +312,7 @@ SELECT company_id, '2026-11-01Z', key, 5, 7, '2026-11-02Z' FROM subscribers WHER
 
 func TestACursorAndTheRowBeyondAPageAreReadWhereTheyAreUsed(t *testing.T) {
 	t.Parallel()
-	store := db.NewSubscribers(fleettest.NewInventory(t))
+	store := subscriber.New(fleettest.NewInventory(t))
 	order := fleettest.Must[[]query.Order](t)(query.ParseOrder("nickname", domain.SubscriberFields))
 	for _, bare := range []bool{false, true} {
 		page := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(store.List(t.Context(), fleettest.All,
@@ -326,7 +327,7 @@ func TestACrowdCountsByFewStatements(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
 	pool.SetMaxOpenConns(20)
-	store := db.NewSubscribers(pool)
+	store := subscriber.New(pool)
 	tx := pool.MustBegin()
 	tx.MustExec("LOCK TABLE subscribers IN ACCESS EXCLUSIVE MODE")
 	var openSockets sync.WaitGroup
@@ -361,9 +362,9 @@ func TestACrowdCountsByFewStatements(t *testing.T) {
 	openSockets.Wait()
 }
 
-func newSubscribers(t testing.TB) *db.Subscribers {
+func newSubscribers(t testing.TB) *subscriber.Store {
 	t.Helper()
-	return db.NewSubscribers(fleettest.NewInventory(t))
+	return subscriber.New(fleettest.NewInventory(t))
 }
 
 // A fixed address is that of one subscriber of its company: in one import, in several, and
@@ -371,7 +372,7 @@ func newSubscribers(t testing.TB) *db.Subscribers {
 func TestAFixedAddressIsUniqueInItsCompany(t *testing.T) {
 	t.Parallel()
 	f := newUsageFleet(t, 1)
-	importer, store := db.NewImporter(f.pool), db.NewSubscribers(f.pool)
+	importer, store := bundle.NewImporter(f.pool), subscriber.New(f.pool)
 	like := fleettest.Must[*domain.Subscriber](t)(store.Find(t.Context(), f.scope, "s0", domain.Projection{Fields: domain.AllFields}))
 	with := func(id, address string) *domain.Subscriber {
 		s := *like

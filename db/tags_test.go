@@ -5,15 +5,15 @@ import (
 	"sync"
 	"testing"
 
-	"simgraph/db"
 	"simgraph/db/fleettest"
+	"simgraph/db/tag"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
 
 func TestTagsAreCountedOverTheVisibleSubscribers(t *testing.T) {
 	t.Parallel()
-	tags := db.NewTags(fleettest.NewInventory(t))
+	tags := tag.New(fleettest.NewInventory(t))
 	for _, c := range []struct {
 		scope domain.Scope
 		want  string
@@ -34,7 +34,7 @@ func TestTagsAreCountedOverTheVisibleSubscribers(t *testing.T) {
 func TestATagIsAttachedToAllOrToNone(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
-	tags := db.NewTags(pool)
+	tags := tag.New(pool)
 	ctx := t.Context()
 	_, err := tags.Attach(ctx, fleettest.All, "new", []string{"p01", "p99"})
 	fleettest.WantKind(t, err, domain.KindNotFound)
@@ -61,7 +61,7 @@ func TestATagIsAttachedToAllOrToNone(t *testing.T) {
 func TestATagThatIsAttachedAgainIsNotCounted(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
-	tags := db.NewTags(pool)
+	tags := tag.New(pool)
 	for attempt, want := range []int{2, 0} {
 		if n := fleettest.Must[int](t)(tags.Attach(t.Context(), fleettest.All, "new", []string{"p01", "p02"})); n != want {
 			t.Errorf("attempt %d: attached to %d, want %d", attempt, n, want)
@@ -75,7 +75,7 @@ func TestATagThatIsAttachedAgainIsNotCounted(t *testing.T) {
 
 func TestConcurrentAttachesOfManyDoNotDeadlock(t *testing.T) {
 	t.Parallel()
-	tags := db.NewTags(fleettest.NewInventory(t))
+	tags := tag.New(fleettest.NewInventory(t))
 	orders := [][]string{{"p01", "p02", "p03", "p04"}, {"p04", "p03", "p02", "p01"}}
 	var writers sync.WaitGroup
 	for i := range 8 {
@@ -95,7 +95,7 @@ func TestPartsOfTheTagsOfManySubscribers(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
 	pool.MustExec(`INSERT INTO subscriber_tags SELECT 1, 1, 'a' || n FROM generate_series(1, 5) n`)
-	tags := db.NewTags(pool)
+	tags := tag.New(pool)
 	got := fleettest.Must[map[int64][]domain.TagName](t)(tags.OfMany(t.Context(), fleettest.All, []int64{1, 2, 9}, domain.Page{Limit: 2, Offset: 1}))
 	if fmt.Sprint(got) != "map[1:[a2 a3]]" {
 		t.Fatalf("got %v", got)

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	"simgraph/domain/query"
 	"simgraph/internal/fatal"
@@ -31,7 +31,7 @@ func exportedRows(t *testing.T, from domain.UsageExports, scope domain.Scope, ex
 func TestExportedUsageIsThatOfTheRecords(t *testing.T) {
 	t.Parallel()
 	u := newUsageTruth(t)
-	exports := db.NewUsageExports(u.pool)
+	exports := subscriber.NewUsageExports(u.pool)
 	london, err := time.LoadLocation("Europe/London")
 	fatal.If(t, err)
 	span := domain.Range{Start: time.Date(2026, 10, 24, 3, 0, 0, 0, time.UTC), End: time.Date(2026, 11, 2, 5, 0, 0, 0, time.UTC)} // over a change of clocks
@@ -108,7 +108,7 @@ func (u *usageTruth) checkExport(t *testing.T, exports domain.UsageExports, scop
 func TestExportedUsageIsOfTheGroupAndTheFilter(t *testing.T) {
 	t.Parallel()
 	u := newUsageTruth(t)
-	exports := db.NewUsageExports(u.pool)
+	exports := subscriber.NewUsageExports(u.pool)
 	span, err := domain.NewRange(usageNow.AddDate(0, 0, -60), usageNow)
 	fatal.If(t, err)
 	export := domain.UsageExport{Span: span, By: domain.Interval{Unit: domain.Monthly, Zone: time.UTC}, Group: 1}
@@ -154,7 +154,7 @@ func TestExportedUsageIsOfOneMoment(t *testing.T) {
 	snapshot, err := pg.OpenSnapshot(t.Context(), url, pg.Options{})
 	fatal.If(t, err)
 	t.Cleanup(func() { _ = snapshot.Close() })
-	exports := db.NewUsageExports(snapshot)
+	exports := subscriber.NewUsageExports(snapshot)
 	export := domain.UsageExport{Span: domain.Range{Start: usageNow.AddDate(0, 0, -1), End: usageNow.Add(time.Hour)}, By: domain.Interval{Unit: domain.Daily, Zone: time.UTC}}
 	if rows := exportedRows(t, exports, f.scope, export); len(rows) != 300 {
 		t.Fatal(len(rows))

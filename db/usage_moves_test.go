@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/db/companies"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
@@ -22,7 +22,7 @@ func TestUsageFollowsMembershipsThatBecomeKnownLater(t *testing.T) {
 		f.record(usageOf("s0", string(rune('a'+i)), usageNow.Add(-time.Duration(hours)*time.Hour)),
 			usageOf("s1", string(rune('m'+i)), usageNow.Add(-time.Duration(hours)*time.Hour)))
 	}
-	importer := db.NewImporter(f.pool)
+	importer := bundle.NewImporter(f.pool)
 	// s0 was in no group, so all its usage belongs to its first; s1 left group 1.
 	answers, err := importer.Memberships(t.Context(), f.scope, []domain.Membership{
 		{PhysicalID: "s0", Since: usageNow.Add(-10 * time.Hour), GroupID: new(int64(2))},
@@ -49,7 +49,7 @@ func TestAnotherBillingDayMovesUsageToItsPeriods(t *testing.T) {
 	company, err := companies.New(f.pool).Find(t.Context(), f.scope)
 	fatal.If(t, err)
 	company.BillingDay, company.TimeZone = 15, "Asia/Kolkata"
-	if answers, err := db.NewImporter(f.pool).Companies(t.Context(), nil, []*domain.Company{company}); err != nil || answers[0].Err != nil {
+	if answers, err := bundle.NewImporter(f.pool).Companies(t.Context(), nil, []*domain.Company{company}); err != nil || answers[0].Err != nil {
 		t.Fatal(answers, err)
 	}
 	current, err := f.usage.CurrentOf(t.Context(), f.scope, company.Billing().PeriodAt(usageNow).Start, []int64{f.keys["s1"]})
@@ -83,7 +83,7 @@ func TestAMoveThatComesWhileOthersAreReconciledIsReconciledToo(t *testing.T) {
 	early, late := usageNow.Add(-100*time.Hour), usageNow.Add(-time.Hour)
 	f.record(usageOf("s1", "a", early), usageOf("s1", "b", late), usageOf("s4", "c", early))
 	move := func(physicalID string) {
-		answers, err := db.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{
+		answers, err := bundle.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{
 			{PhysicalID: physicalID, Since: early.Add(-time.Hour), GroupID: new(int64(2))},
 		})
 		if err != nil || answers[0].Err != nil {

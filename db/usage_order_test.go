@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 )
 
@@ -20,7 +20,7 @@ var november = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 // usageOfFleet is the usage of p01 to p09 in November. p08 has a row that says 0, p09 has none.
 var usageOfFleet = []int64{5, 1 << 40, 1023, 1024, 5, 1025, math.MaxInt64, 0, 0}
 
-func usedFleet(t *testing.T) *db.Subscribers {
+func usedFleet(t *testing.T) *subscriber.Store {
 	t.Helper()
 	pool := fleettest.NewInventory(t)
 	for i, bytes := range usageOfFleet[:8] {
@@ -29,7 +29,7 @@ SELECT s.company_id, p.start, s.key, p.bytes / 3, p.bytes - p.bytes / 3
 FROM subscribers s CROSS JOIN (VALUES ($2::timestamptz, $3::bigint), ($2::timestamptz - interval '1 month', 7 * $4::bigint)) p (start, bytes)
 WHERE s.company_id = 1 AND s.physical_id = $1`, fmt.Sprintf("p%02d", i+1), november, bytes, i)
 	}
-	return db.NewSubscribers(pool)
+	return subscriber.New(pool)
 }
 
 // fitting are the conditions on usage with what they say of a number.
@@ -117,7 +117,7 @@ func inOrder(order string) []int {
 // usageWalk reads a list page by page.
 type usageWalk struct {
 	*testing.T
-	store *db.Subscribers
+	store *subscriber.Store
 	name  string
 	want  []string
 }
@@ -195,7 +195,7 @@ func TestAPageByUsageReadsLittleOfTheFleet(t *testing.T) {
 	fleettest.ExecEach(pool, lotsOfUsage)
 	pool.MustExec("VACUUM ANALYZE subscribers, subscriber_periods")
 	recorded := dbtest.NewRecorder(t, pool)
-	subscribers := db.NewSubscribers(recorded.Pool)
+	subscribers := subscriber.New(recorded.Pool)
 	var most int
 	pool.QueryRow("SELECT (pg_relation_size('subscribers') + pg_relation_size('subscriber_periods')) / 8192 * 2 / 3").Scan(&most)
 	for _, name := range []string{

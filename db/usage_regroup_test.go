@@ -10,10 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/db/companies"
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -21,7 +22,7 @@ import (
 // importMemberships stores lines of a bundle.
 func (f *usageFleet) importMemberships(lines ...domain.Membership) {
 	f.Helper()
-	answers, err := db.NewImporter(f.pool).Memberships(f.Context(), f.scope, lines)
+	answers, err := bundle.NewImporter(f.pool).Memberships(f.Context(), f.scope, lines)
 	fatal.If(f, err)
 	for _, a := range answers {
 		if a.Err != nil {
@@ -44,7 +45,7 @@ func (f *usageFleet) bill(day int, zone string) {
 	company, err := companies.New(f.pool).Find(f.Context(), f.scope)
 	fatal.If(f, err)
 	company.BillingDay, company.TimeZone = day, zone
-	if answers, err := db.NewImporter(f.pool).Companies(f.Context(), nil, []*domain.Company{company}); err != nil || answers[0].Err != nil {
+	if answers, err := bundle.NewImporter(f.pool).Companies(f.Context(), nil, []*domain.Company{company}); err != nil || answers[0].Err != nil {
 		f.Fatal(answers, err)
 	}
 }
@@ -248,8 +249,8 @@ func TestAnAlertWhoseUsageMovedAwayHasOneStatus(t *testing.T) {
 	f := newUsageFleet(t, 2)
 	at := usageNow
 	clock := func() time.Time { return at }
-	f.usage = usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
-	alerts := db.NewVolumeAlerts(f.pool, clock)
+	f.usage = usage.New(f.pool, volume.NewEvaluator(clock), usage.Options{Now: clock})
+	alerts := volume.NewAlerts(f.pool, clock)
 	alert, err := alerts.Create(t.Context(), f.scope, domain.AlertSpec{RuleType: domain.RuleGroup, Target: "1", LowerThreshold: 100, UpperThreshold: 1000})
 	fatal.If(t, err)
 	mustBe := func(status domain.AlertStatus, usage int64, reason domain.AlertReason, firings int64) {

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -26,7 +26,7 @@ func newWatchedFleet(t *testing.T) (*usageFleet, *atomic.Int64) {
 	t.Cleanup(func() { _ = pool.Close() })
 	f := newUsageFleetOn(t, pool, "acme", 3)
 	now := func() time.Time { return usageNow }
-	f.usage = usage.New(pool, db.NewAlertEvaluator(now), usage.Options{Now: now})
+	f.usage = usage.New(pool, volume.NewEvaluator(now), usage.Options{Now: now})
 	pool.MustExec(`INSERT INTO alerts (company_id, rule_type, date_created) VALUES ($1, 'company', '2026-01-01')`, f.scope.Company)
 	pool.MustExec(`INSERT INTO alert_thresholds
 SELECT company_id, alert_id, 'lower', 'company', 0, 1000000, 1 FROM alerts WHERE company_id = $1`, f.scope.Company)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/db/dbtest"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -280,7 +280,7 @@ func TestUsageOfACompanyIsReconciledThoughThatOfAnotherFails(t *testing.T) {
 	for _, f := range []*usageFleet{broken, sound} {
 		f.record(usageOf("s0", "moved", usageNow.Add(-time.Hour)), usageOf("late", "late", usageNow.Add(-time.Hour)))
 		f.add("late", 1)
-		answers, err := db.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{
+		answers, err := bundle.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{
 			{PhysicalID: "s0", Since: usageNow.Add(-2 * time.Hour), GroupID: new(int64(2))},
 		})
 		if err != nil || answers[0].Err != nil {

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
+	"simgraph/db/volume"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/query"
@@ -69,7 +71,7 @@ func sent(t *testing.T, store *hooks.Store, id int64) (lines []string) {
 func TestEventsAreQueuedForTheWebhooksThatWantThem(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, "UTC", clockAt("2026-11-10 12:00"))
-	store, tags := hooksOf(f, "k"), db.NewTags(f.pool)
+	store, tags := hooksOf(f, "k"), tag.New(f.pool)
 	_, err := tags.Attach(t.Context(), f.whole(), "fleet", []string{"p5"})
 	fatal.If(t, err)
 	all := addHook(t, store, f.whole(), webhook.Filter{})
@@ -82,7 +84,7 @@ func TestEventsAreQueuedForTheWebhooksThatWantThem(t *testing.T) {
 	f.create(domain.RuleCompany, "", 100, 1000)
 	f.use(1, 101, f.now)
 	f.use(5, 102, f.now)
-	_, err = db.NewSubscribers(f.pool).EditNickname(t.Context(), f.whole(), "p1", "van one")
+	_, err = subscriber.New(f.pool).EditNickname(t.Context(), f.whole(), "p1", "van one")
 	fatal.If(t, err)
 	_, err = tags.Attach(t.Context(), f.whole(), "fleet", []string{"p6", "p1"})
 	fatal.If(t, err)
@@ -105,7 +107,7 @@ func TestChangesOfNetworkStateAndImportsReachWebhooks(t *testing.T) {
 	}
 	tx := f.pool.MustBeginTx(t.Context(), nil)
 	defer tx.Rollback()
-	fatal.If(t, db.NewAlertEvaluator(time.Now).StateChanged(t.Context(), tx, 1, keys))
+	fatal.If(t, volume.NewEvaluator(time.Now).StateChanged(t.Context(), tx, 1, keys))
 	fatal.If(t, tx.Commit())
 	n, err := store.CountDeliveries(t.Context(), f.whole(), domain.Listing{Filter: equal(t, webhook.DeliveryFields, "webhookId", all.WebhookID)})
 	fatal.If(t, err)

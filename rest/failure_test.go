@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/pg"
@@ -38,7 +38,7 @@ func TestAllGroupsAreListed(t *testing.T) {
 	for id := range int64(300) {
 		groups = append(groups, &domain.Group{GroupID: 1000 + id, Name: fmt.Sprint("group ", id)})
 	}
-	if _, err := db.NewImporter(pool).Groups(t.Context(), domain.Whole(company.CompanyID), groups); err != nil {
+	if _, err := bundle.NewImporter(pool).Groups(t.Context(), domain.Whole(company.CompanyID), groups); err != nil {
 		t.Fatal(err)
 	}
 	w := get(t, server, "/subscriber-groups", tokens(t, pool)["admin"])

@@ -15,6 +15,7 @@ import (
 	keys "simgraph/db/access"
 	"simgraph/db/dbtest"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
@@ -69,7 +70,7 @@ func newServer(t *testing.T, pool *sqlx.DB, charge func(context.Context, int) er
 }
 
 func usageStore(pool *sqlx.DB) *usage.Store {
-	return usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
+	return usage.New(pool, volume.NewEvaluator(clock), usage.Options{Now: clock})
 }
 
 // load imports the companies of the tests.

@@ -13,6 +13,7 @@ import (
 	"simgraph/db/alert"
 	store "simgraph/db/condition"
 	"simgraph/db/dbtest"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 	"simgraph/domain/query"
@@ -31,7 +32,7 @@ var (
 type fixture struct {
 	*testing.T
 	pool       *sqlx.DB
-	volume     *db.VolumeAlerts
+	volume     *volume.Alerts
 	conditions *store.Store
 	alerts     *alert.Alerts
 	log        *alert.Log
@@ -41,7 +42,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	pool := dbtest.New(t)
 	clock := func() time.Time { return now }
-	f := &fixture{t, pool, db.NewVolumeAlerts(pool, clock), store.New(pool, clock), alert.NewAlerts(pool), alert.NewLog(pool)}
+	f := &fixture{t, pool, volume.NewAlerts(pool, clock), store.New(pool, clock), alert.NewAlerts(pool), alert.NewLog(pool)}
 	pool.MustExec(`
 INSERT INTO operators VALUES ('23415', 'Vodafone UK');
 INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC'), (2, 'rival', 'Rival', 1, 'UTC');

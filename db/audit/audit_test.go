@@ -7,9 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/audit"
 	"simgraph/db/fleettest"
+	"simgraph/db/group"
+	"simgraph/db/mail"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/query"
 	"simgraph/internal/fatal"
@@ -24,8 +28,8 @@ func TestWritesTellTheAuditLogWhatTheyChanged(t *testing.T) {
 	log, by := audit.NewLog(pool), fleettest.All.By(auditor)
 	ctx := t.Context()
 	start := len(fleettest.AuditOf(t, log, fleettest.Acme))
-	subscribers, groups, tags := db.NewSubscribers(pool), db.NewGroups(pool), db.NewTags(pool)
-	alerts, recipients := db.NewVolumeAlerts(pool, time.Now), db.NewRecipients(pool, time.Now)
+	subscribers, groups, tags := subscriber.New(pool), group.New(pool), tag.New(pool)
+	alerts, recipients := volume.NewAlerts(pool, time.Now), mail.NewRecipients(pool, time.Now)
 	ids := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(ctx, fleettest.All, domain.Listing{Page: domain.Page{Limit: 2}, Projection: fleettest.EveryField})).Items
 	one, two := ids[0].PhysicalID, ids[1].PhysicalID
 
@@ -74,13 +78,13 @@ func TestAnEntryHasTheReasonOfItsChange(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
 	log, by, ctx := audit.NewLog(pool), fleettest.All.By(auditor), t.Context()
-	id := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(db.NewSubscribers(pool).List(ctx, by, domain.Listing{Page: domain.Page{Limit: 1}, Projection: fleettest.EveryField})).Items[0].PhysicalID
+	id := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscriber.New(pool).List(ctx, by, domain.Listing{Page: domain.Page{Limit: 1}, Projection: fleettest.EveryField})).Items[0].PhysicalID
 	start := len(fleettest.AuditOf(t, log, fleettest.Acme))
-	fleettest.Must[*domain.Subscriber](t)(db.NewSubscribers(pool).EditNickname(ctx, by, id, "lorry"))
+	fleettest.Must[*domain.Subscriber](t)(subscriber.New(pool).EditNickname(ctx, by, id, "lorry"))
 	by.Reason = "Ticket 4711"
-	fleettest.Must[*domain.Subscriber](t)(db.NewSubscribers(pool).EditNickname(ctx, by, id, "van"))
-	fleettest.Must[*domain.Subscriber](t)(db.NewSubscribers(pool).EditNickname(ctx, by, id, "van")) // nothing changes
-	fleettest.Must[int](t)(db.NewTags(pool).Attach(ctx, by, "sold", []string{id}))
+	fleettest.Must[*domain.Subscriber](t)(subscriber.New(pool).EditNickname(ctx, by, id, "van"))
+	fleettest.Must[*domain.Subscriber](t)(subscriber.New(pool).EditNickname(ctx, by, id, "van")) // nothing changes
+	fleettest.Must[int](t)(tag.New(pool).Attach(ctx, by, "sold", []string{id}))
 	var got []string
 	for _, e := range fleettest.AuditOf(t, log, fleettest.Acme)[start:] {
 		got = append(got, e.Action+": "+e.Reason)
@@ -102,11 +106,11 @@ func TestWhatFailsLeavesNoEntry(t *testing.T) {
 	pool := fleettest.NewInventory(t)
 	log, by := audit.NewLog(pool), fleettest.All.By(auditor)
 	before := fleettest.Must[domain.AuditMark](t)(log.Head(t.Context(), fleettest.All))
-	_, err := db.NewGroups(pool).Rename(t.Context(), by, 99, "x")
+	_, err := group.New(pool).Rename(t.Context(), by, 99, "x")
 	fleettest.WantKind(t, err, domain.KindNotFound)
-	_, err = db.NewSubscribers(pool).EditNickname(t.Context(), by, "unknown", "x")
+	_, err = subscriber.New(pool).EditNickname(t.Context(), by, "unknown", "x")
 	fleettest.WantKind(t, err, domain.KindNotFound)
-	_, err = db.NewTags(pool).Attach(t.Context(), by, "x", []string{"unknown"})
+	_, err = tag.New(pool).Attach(t.Context(), by, "x", []string{"unknown"})
 	fleettest.WantKind(t, err, domain.KindNotFound)
 	if after := fleettest.Must[domain.AuditMark](t)(log.Head(t.Context(), fleettest.All)); after != before {
 		t.Errorf("%v became %v", before, after)
@@ -118,7 +122,7 @@ func TestWhatFailsLeavesNoEntry(t *testing.T) {
 func TestWritersOfACompanyMakeOneChain(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
-	log, subscribers := audit.NewLog(pool), db.NewSubscribers(pool)
+	log, subscribers := audit.NewLog(pool), subscriber.New(pool)
 	ids := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), fleettest.All, domain.Listing{Page: domain.Page{Limit: 8}, Projection: fleettest.EveryField})).Items
 	start := fleettest.Must[domain.AuditMark](t)(log.Head(t.Context(), fleettest.All))
 	const each = 25
@@ -145,7 +149,7 @@ func TestWritersOfACompanyMakeOneChain(t *testing.T) {
 func TestATamperedLogInTheDatabaseShows(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
-	log, groups := audit.NewLog(pool), db.NewGroups(pool)
+	log, groups := audit.NewLog(pool), group.New(pool)
 	for _, name := range []string{"a", "b", "c"} {
 		fleettest.Must[*domain.Group](t)(groups.Rename(t.Context(), fleettest.All.By(auditor), 12, name))
 	}
@@ -201,7 +205,7 @@ func TestTheAuditLogIsTheWholeCompanys(t *testing.T) {
 func TestThePagesOfTheAuditLogGoBackInTime(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
-	log, groups := audit.NewLog(pool), db.NewGroups(pool)
+	log, groups := audit.NewLog(pool), group.New(pool)
 	for n := range 5 {
 		fleettest.Must[*domain.Group](t)(groups.Rename(t.Context(), fleettest.All.By(auditor), 12, fmt.Sprint("n", n)))
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/audit"
 	"simgraph/db/fleettest"
+	"simgraph/db/group"
 	"simgraph/domain"
 	"simgraph/domain/retention"
 	"simgraph/internal/fatal"
@@ -21,7 +21,7 @@ import (
 func newAgedLog(t *testing.T, old, young int) (*sqlx.DB, *audit.Log) {
 	t.Helper()
 	pool := fleettest.NewInventory(t)
-	log, groups := audit.NewLog(pool), db.NewGroups(pool)
+	log, groups := audit.NewLog(pool), group.New(pool)
 	head := fleettest.Must[domain.AuditMark](t)(log.Head(t.Context(), fleettest.All))
 	for n := range old + young - int(head.Sequence) {
 		fleettest.Must[*domain.Group](t)(groups.Rename(t.Context(), fleettest.All.By(auditor), 12, fmt.Sprint("n", n)))
@@ -157,7 +157,7 @@ func TestWhatWasNotPrunedByTheServiceIsMissing(t *testing.T) {
 func TestPruningIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	pool, log := newAgedLog(t, 40, 12)
-	groups := db.NewGroups(pool)
+	groups := group.New(pool)
 	var together sync.WaitGroup
 	removed := make([]int, 4)
 	for n := range removed {

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
+	"simgraph/db/mail"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/query"
@@ -459,9 +460,9 @@ func TestTheAlertsOfAnOperationAreOneNotification(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	scope := domain.Whole(1)
-	_, err := db.NewRecipients(f.pool, clock).Create(t.Context(), scope, "noc@acme.example", domain.Choice{})
+	_, err := mail.NewRecipients(f.pool, clock).Create(t.Context(), scope, "noc@acme.example", domain.Choice{})
 	f.try(err)
-	_, err = db.NewVolumeAlerts(f.pool, clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 5, UpperThreshold: 1 << 40})
+	_, err = volume.NewAlerts(f.pool, clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 5, UpperThreshold: 1 << 40})
 	f.try(err)
 	f.pool.MustExec(`INSERT INTO subscriber_periods (company_id, period_start, subscriber_key, mobile_originated, mobile_terminated, last_seen)
 SELECT 1, '2026-11-01Z', key, 100, 0, '2026-11-02Z' FROM subscribers`)

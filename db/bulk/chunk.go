@@ -12,12 +12,15 @@ import (
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 
-	"simgraph/db"
 	"simgraph/db/announce"
 	"simgraph/db/audit"
 	"simgraph/db/carrier"
+	"simgraph/db/catalogue"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 )
@@ -394,7 +397,7 @@ const (
 // load reads the subscribers of the rows, and what the changes name.
 func (c *chunk) load(ctx context.Context) error {
 	ids := pg.Pluck(c.rows, func(r *chunkRow) string { return r.PhysicalID })
-	found, err := db.ReadSubscribers(ctx, c.tx, c.scope, ids, c.writes)
+	found, err := subscriber.Read(ctx, c.tx, c.scope, ids, c.writes)
 	if err != nil {
 		return err
 	}
@@ -410,7 +413,7 @@ func (c *chunk) load(ctx context.Context) error {
 		}
 	}
 	named := c.named()
-	if c.carried, err = db.CarriedTags(ctx, c.tx, c.company, keys, named.tags); err != nil {
+	if c.carried, err = tag.Carried(ctx, c.tx, c.company, keys, named.tags); err != nil {
 		return err
 	}
 	if err := c.loadAllTags(ctx, made); err != nil {
@@ -456,7 +459,7 @@ func (c *chunk) loadTariffs(ctx context.Context, names []string) error {
 		return err
 	}
 	for _, name := range names {
-		shown, err := db.TariffShown(ctx, c.tx, c.scope, name)
+		shown, err := catalogue.TariffShown(ctx, c.tx, c.scope, name)
 		if err != nil {
 			return err
 		}
@@ -525,7 +528,7 @@ func (c *chunk) run(ctx context.Context) error {
 		if err != nil || commands == 0 {
 			return err
 		}
-		return c.of.sets(ctx, c.tx, c.company, db.Notified{}, commands)
+		return c.of.sets(ctx, c.tx, c.company, volume.Notified{}, commands)
 	}
 	if _, err := c.tx.ExecContext(ctx, tried); err != nil {
 		return err
@@ -538,7 +541,7 @@ func (c *chunk) run(ctx context.Context) error {
 		_, err := c.tx.ExecContext(ctx, goBack)
 		return err
 	}
-	notified, err := db.NotifyFired(ctx, c.tx, c.company, c.of.id, c.moment())
+	notified, err := volume.NotifyFired(ctx, c.tx, c.company, c.of.id, c.moment())
 	if err != nil {
 		return err
 	}
@@ -553,7 +556,7 @@ UPDATE operations SET fired = $3, mailed = $4, messages = $5, commands = $6
 WHERE company_id = $1 AND operation_id = $2`
 
 // sets notes what the operation sets off beside what it has by now.
-func (o *locked) sets(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, n db.Notified, commands int) error {
+func (o *locked) sets(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, n volume.Notified, commands int) error {
 	o.Fired, o.Messages, o.Commands, o.Mailed = o.Fired+n.Alerts, o.Messages+n.Messages, o.Commands+commands, once(append(o.Mailed, n.Recipients...))
 	_, err := pg.Affected(ctx, tx, writeEffects, company, o.id, o.Fired, o.Mailed, o.Messages, o.Commands)
 	return err
@@ -569,7 +572,7 @@ func (c *chunk) store(ctx context.Context) (commands int, err error) {
 			changed = append(changed, &r.edited.Subscriber)
 		}
 	}
-	refused, err := db.StoreSubscribers(ctx, c.tx, c.scope, changed, c.moment(), c.of.id)
+	refused, err := subscriber.SaveAll(ctx, c.tx, c.scope, changed, c.moment(), c.of.id)
 	if err != nil {
 		return 0, err
 	}
@@ -615,18 +618,18 @@ func (c *chunk) storeTags(ctx context.Context) error {
 			keys[r.PhysicalID] = r.Key
 		}
 	}
-	var tags []db.TagChange
+	var tags []tag.Change
 	for _, r := range c.rows {
 		if r.outcome == bulk.Removed {
 			continue
 		}
 		for _, change := range r.edited.Changes {
 			if change.Field == bulk.TagsField {
-				tags = append(tags, db.TagChange{Key: keys[r.PhysicalID], PhysicalID: r.PhysicalID, Tag: bulk.TagOf(change), Attach: change.After != nil})
+				tags = append(tags, tag.Change{Key: keys[r.PhysicalID], PhysicalID: r.PhysicalID, Tag: bulk.TagOf(change), Attach: change.After != nil})
 			}
 		}
 	}
-	return db.StoreTags(ctx, c.tx, c.company, tags)
+	return tag.Save(ctx, c.tx, c.company, tags)
 }
 
 // command asks the carriers for what the changes mean to them, and returns how often.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	store "simgraph/db/bulk"
 	"simgraph/db/inventory"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/internal/fatal"
@@ -313,7 +313,7 @@ func TestUndoingKeepsWhatIsUsed(t *testing.T) {
 		}
 	}
 	f.queueCommand("n00006")
-	_, err := db.NewVolumeAlerts(f.pool, func() time.Time { return f.now }).Create(t.Context(), domain.Whole(1), domain.AlertSpec{RuleType: domain.RuleSIM, Target: "sn00007", LowerThreshold: 100, UpperThreshold: 1_000})
+	_, err := volume.NewAlerts(f.pool, func() time.Time { return f.now }).Create(t.Context(), domain.Whole(1), domain.AlertSpec{RuleType: domain.RuleSIM, Target: "sn00007", LowerThreshold: 100, UpperThreshold: 1_000})
 	f.try(err)
 	profile := domain.Subscriber{PhysicalID: "profile", Kind: domain.Cellular, SubscriberType: domain.Virtual, SubscriberID: "1", OperatorCode: "23415", TariffName: new("IoT"),
 		ContractLength: new(1), ConnectionDate: clock(), ExpiryDate: clock(), ParentPhysicalID: new("n00008"), IsEnabledOnParent: new(true)}

@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/mail"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 )
@@ -15,9 +16,9 @@ import (
 func (f *fleet) watch() {
 	f.Helper()
 	now := func() time.Time { return f.now }
-	_, err := db.NewVolumeAlerts(f.pool, now).Create(f.Context(), domain.Whole(1), domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 100, UpperThreshold: 1_000})
+	_, err := volume.NewAlerts(f.pool, now).Create(f.Context(), domain.Whole(1), domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 100, UpperThreshold: 1_000})
 	f.try(err)
-	recipients := db.NewRecipients(f.pool, now)
+	recipients := mail.NewRecipients(f.pool, now)
 	for email, choice := range map[string]domain.Choice{"all@acme.example": {}, "boats@acme.example": {GroupIDs: []int64{boats}}, "vans@acme.example": {GroupIDs: []int64{vans}}} {
 		_, err := recipients.Create(f.Context(), domain.Whole(1), email, choice)
 		f.try(err)

@@ -9,12 +9,12 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db"
 	"simgraph/db/announce"
 	"simgraph/db/audit"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/db/silence"
+	"simgraph/db/volume"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
@@ -83,7 +83,7 @@ func (s *Store) end(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, 
 	if err := webhook.OperationFinished(ctx, tx, company, o.id, description(o)); err != nil {
 		return err
 	}
-	notified, err := db.NotifyFired(ctx, tx, company, o.id, at)
+	notified, err := volume.NotifyFired(ctx, tx, company, o.id, at)
 	if err != nil {
 		return err
 	}

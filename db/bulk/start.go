@@ -12,11 +12,11 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db"
 	"simgraph/db/announce"
 	"simgraph/db/audit"
 	"simgraph/db/pg"
 	"simgraph/db/silence"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	rules "simgraph/domain/silence"
@@ -312,7 +312,7 @@ WHERE own.company_id = $1`
 // freeze writes the rows of an operation and returns how many they are.
 func (s *Store) freeze(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, start *bulk.Start, id uuid.UUID) (int, error) {
 	if start.ByFilter {
-		return db.FreezeSubscribers(ctx, tx, scope, start.Filter, start.PeriodStart, id, s.Rows)
+		return subscriber.Freeze(ctx, tx, scope, start.Filter, start.PeriodStart, id, s.Rows)
 	}
 	rows := start.Rows
 	for _, physicalID := range start.PhysicalIDs {

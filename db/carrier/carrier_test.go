@@ -25,6 +25,7 @@ import (
 	store "simgraph/db/carrier"
 	"simgraph/db/dbtest"
 	"simgraph/db/inventory"
+	"simgraph/db/subscriber"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/domain/carrier"
@@ -407,7 +408,7 @@ func TestCommandsArriveInOrderUnderLoad(t *testing.T) {
 		t.Errorf("the commands %v never arrived", lost)
 	}
 	for _, id := range []string{"p1", "p2", "p3", "p4", "p5"} {
-		s, err := db.NewSubscribers(f.pool).Find(t.Context(), scope, id, domain.Projection{Fields: domain.AllFields})
+		s, err := subscriber.New(f.pool).Find(t.Context(), scope, id, domain.Projection{Fields: domain.AllFields})
 		fatal.If(f, err)
 		if end, sent := ends[id+" bar"]; sent && (end == carrier.Bar) != s.IsBarred {
 			t.Errorf("the carrier was last asked for %s of %s", end, id)
@@ -429,7 +430,7 @@ func TestWhatIsRolledBackAsksForNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, ok)
 	tx := f.pool.MustBeginTx(t.Context(), nil)
-	before, err := db.LockSubscriber(t.Context(), tx, scope, "p1")
+	before, err := subscriber.Lock(t.Context(), tx, scope, "p1")
 	fatal.If(f, err)
 	after := *before
 	after.IsBarred = true

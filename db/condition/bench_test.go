@@ -9,10 +9,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	store "simgraph/db/condition"
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 	"simgraph/internal/fatal"
@@ -130,7 +130,7 @@ func BenchmarkLastSeen(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			listing := fleettest.Listing(b, filter, "lastSeenAt", 100)
 			for b.Loop() {
-				if _, err := db.NewSubscribers(pool).List(b.Context(), scope, listing); err != nil {
+				if _, err := subscriber.New(pool).List(b.Context(), scope, listing); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -138,7 +138,7 @@ func BenchmarkLastSeen(b *testing.B) {
 		b.Run(name+" counted", func(b *testing.B) {
 			listing := fleettest.Listing(b, filter, "", 100)
 			for b.Loop() {
-				if _, err := db.NewSubscribers(pool).Count(b.Context(), scope, listing); err != nil {
+				if _, err := subscriber.New(pool).Count(b.Context(), scope, listing); err != nil {
 					b.Fatal(err)
 				}
 			}

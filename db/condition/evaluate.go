@@ -9,9 +9,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 )
@@ -205,7 +205,7 @@ func (t *turn) insert(ctx context.Context, tx *sqlx.Tx, of *condition.Alert, sta
 	if err != nil || n == 0 {
 		return err
 	}
-	return db.NotifyConditions(ctx, tx, company, notification, state, t.at)
+	return volume.NotifyConditions(ctx, tx, company, notification, state, t.at)
 }
 
 func columnsOf(news []*found) []any {

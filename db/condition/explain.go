@@ -7,9 +7,9 @@ import (
 
 	"github.com/lib/pq"
 
-	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 )
@@ -35,7 +35,7 @@ func (s *Store) Explain(ctx context.Context, scope domain.Scope, id int64, subje
 	if err != nil {
 		return nil, err
 	}
-	who, err := db.FindAlertSubject(ctx, s.pool, scope, subject)
+	who, err := volume.FindSubject(ctx, s.pool, scope, subject)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Store) Explain(ctx context.Context, scope domain.Scope, id int64, subje
 }
 
 // standing reads where the subject stands; of what the alert does not watch, nothing.
-func (t *turn) standing(ctx context.Context, of *condition.Alert, who db.AlertSubject) (s *condition.Standing, err error) {
+func (t *turn) standing(ctx context.Context, of *condition.Alert, who volume.Subject) (s *condition.Standing, err error) {
 	s = &condition.Standing{At: t.at, IsInUse: true}
 	if who.SubscriberKey == nil {
 		s.IsWatched = of.RuleType == domain.RuleGroup && *of.GroupID == *who.GroupID
@@ -89,7 +89,7 @@ func (t *turn) standing(ctx context.Context, of *condition.Alert, who db.AlertSu
 	return s, err
 }
 
-func (t *turn) silenceOf(ctx context.Context, who db.AlertSubject, s *condition.Standing) (err error) {
+func (t *turn) silenceOf(ctx context.Context, who volume.Subject, s *condition.Standing) (err error) {
 	if s.Feeds, err = t.readFeeds(ctx); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (t *turn) silenceOf(ctx context.Context, who db.AlertSubject, s *condition.
 	return nil
 }
 
-func (t *turn) stormOf(ctx context.Context, who db.AlertSubject, s *condition.Standing) error {
+func (t *turn) stormOf(ctx context.Context, who volume.Subject, s *condition.Standing) error {
 	s.Since = t.at.Truncate(time.Hour)
 	const least = -1 // every hour has more sessions
 	statement, of := pastStorms, any(pq.Int64Array{who.ID()})
@@ -132,7 +132,7 @@ func (t *turn) stormOf(ctx context.Context, who db.AlertSubject, s *condition.St
 	return err
 }
 
-func (t *turn) forecastOf(ctx context.Context, of *condition.Alert, who db.AlertSubject, s *condition.Standing) error {
+func (t *turn) forecastOf(ctx context.Context, of *condition.Alert, who volume.Subject, s *condition.Standing) error {
 	period := t.company.Billing().PeriodAt(t.at)
 	s.Since = period.Start
 	today := t.at.Truncate(24 * time.Hour)
@@ -155,7 +155,7 @@ func (t *turn) forecastOf(ctx context.Context, of *condition.Alert, who db.Alert
 	return nil
 }
 
-func (t *turn) valuesOf(ctx context.Context, who db.AlertSubject, s *condition.Standing) error {
+func (t *turn) valuesOf(ctx context.Context, who volume.Subject, s *condition.Standing) error {
 	texts, err := pg.SelectValues[string](ctx, t.pool, knownValues, t.company.CompanyID, *who.SubscriberKey)
 	if err != nil || len(texts) == 0 {
 		return err

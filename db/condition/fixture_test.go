@@ -15,6 +15,7 @@ import (
 	store "simgraph/db/condition"
 	"simgraph/db/dbtest"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 	"simgraph/internal/fatal"
@@ -54,7 +55,7 @@ FROM generate_series(1, 8) AS n;
 INSERT INTO group_memberships (company_id, subscriber_key, since, group_id)
 SELECT 1, key, connection_date, group_id FROM subscribers`)
 	clock := func() time.Time { return f.now }
-	f.usage = usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
+	f.usage = usage.New(f.pool, volume.NewEvaluator(clock), usage.Options{Now: clock})
 	f.conditions = store.New(f.pool, clock)
 	return f
 }

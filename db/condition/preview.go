@@ -7,9 +7,9 @@ import (
 
 	"github.com/lib/pq"
 
-	"simgraph/db"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 )
@@ -130,7 +130,7 @@ func (s *Store) Preview(ctx context.Context, scope domain.Scope, spec condition.
 	if days < 1 || days > condition.MaxPreviewDays {
 		return nil, domain.Invalid("days", "days must be 1 to %d, not %d", condition.MaxPreviewDays, days)
 	}
-	target, err := db.FindAlertTarget(ctx, s.pool, scope, spec.RuleType, spec.Target)
+	target, err := volume.FindTarget(ctx, s.pool, scope, spec.RuleType, spec.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (s *Store) Preview(ctx context.Context, scope domain.Scope, spec condition.
 }
 
 // subscribers finds who is looked at.
-func (p *preview) subscribers(ctx context.Context, target db.AlertTarget) error {
+func (p *preview) subscribers(ctx context.Context, target volume.Target) error {
 	statement := previewedAll
 	if p.spec.Kind == condition.Silent || p.spec.Kind == condition.Forecast {
 		statement = previewedActive

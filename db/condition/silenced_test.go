@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/silence"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 	rules "simgraph/domain/silence"
@@ -44,7 +44,7 @@ func TestAnEndIsSilencedAsItsBegin(t *testing.T) {
 	fatal.If(f, err)
 	f.record(2, "gw")
 	f.pass(time.Minute) // 2 is back
-	log := db.NewVolumeLog(f.pool)
+	log := volume.NewLog(f.pool)
 	got := map[string]string{}
 	for _, e := range f.entries() {
 		notified, _ := e.Notified()

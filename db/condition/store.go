@@ -11,10 +11,10 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db"
 	"simgraph/db/alert"
 	"simgraph/db/audit"
 	"simgraph/db/pg"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/condition"
 )
@@ -110,7 +110,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec condition.S
 		return nil, err
 	}
 	err = s.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		target, err := db.FindAlertTarget(ctx, tx, scope, spec.RuleType, spec.Target)
+		target, err := volume.FindTarget(ctx, tx, scope, spec.RuleType, spec.Target)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec condition.S
 		if n >= condition.MaxAlerts {
 			return nil, domain.Invalid("condition", "a company has at most %d alerts on conditions", condition.MaxAlerts)
 		}
-		id, err := db.NewAlertID(ctx, tx)
+		id, err := volume.NewAlertID(ctx, tx)
 		if err != nil {
 			return nil, err
 		}

@@ -9,11 +9,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/access"
 	"simgraph/db/audit"
 	"simgraph/db/carrier"
+	"simgraph/db/catalogue"
 	"simgraph/db/pg"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	"simgraph/domain/inventory"
 )
@@ -22,7 +23,7 @@ import (
 type Store struct {
 	pool        *sqlx.DB
 	now         func() time.Time
-	subscribers *db.Subscribers
+	subscribers *subscriber.Store
 	access      *access.Store
 }
 
@@ -33,7 +34,7 @@ var (
 
 // New returns the store on the pool; now is the clock.
 func New(pool *sqlx.DB, now func() time.Time) *Store {
-	return &Store{pool, now, db.NewSubscribers(pool), access.New(pool)}
+	return &Store{pool, now, subscriber.New(pool), access.New(pool)}
 }
 
 // write runs do in a transaction that no other change of the company's inventory and
@@ -65,7 +66,7 @@ func (s *Store) CreateSubscriber(ctx context.Context, scope domain.Scope, of *do
 		}
 		return &domain.AuditEntry{
 			Action: domain.AuditSubscriberCreate, SubjectType: "Subscriber", SubjectID: of.PhysicalID, Changes: inventory.Changes(nil, of),
-		}, db.StoreSubscriber(ctx, tx, scope, of, s.moment())
+		}, subscriber.Save(ctx, tx, scope, of, s.moment())
 	})
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (s *Store) CreateSubscriber(ctx context.Context, scope domain.Scope, of *do
 func (s *Store) EditSubscriber(ctx context.Context, scope domain.Scope, physicalID string, edit func(*domain.Subscriber) error) (*inventory.Edited, error) {
 	var queued carrier.Queued
 	err := s.write(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		before, err := db.LockSubscriber(ctx, tx, scope, physicalID)
+		before, err := subscriber.Lock(ctx, tx, scope, physicalID)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +94,7 @@ func (s *Store) EditSubscriber(ctx context.Context, scope domain.Scope, physical
 			if err := s.checkTariff(ctx, tx, scope, before, &after); err != nil {
 				return nil, err
 			}
-			if err := db.StoreSubscriber(ctx, tx, scope, &after, s.moment()); err != nil {
+			if err := subscriber.Save(ctx, tx, scope, &after, s.moment()); err != nil {
 				return nil, err
 			}
 		}
@@ -119,7 +120,7 @@ func (s *Store) checkTariff(ctx context.Context, tx *sqlx.Tx, scope domain.Scope
 	if !scope.Restricted() || *before.TariffName == *after.TariffName {
 		return nil
 	}
-	shown, err := db.TariffShown(ctx, tx, scope, *after.TariffName)
+	shown, err := catalogue.TariffShown(ctx, tx, scope, *after.TariffName)
 	if err == nil && !shown {
 		err = domain.NotFound("tariffName", "tariff", *after.TariffName)
 	}

@@ -13,12 +13,16 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/bundle"
 	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
 	"simgraph/db/inventory"
 	"simgraph/db/live"
+	"simgraph/db/mail"
 	"simgraph/db/pg"
+	"simgraph/db/question"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	boards "simgraph/domain/dashboard"
 	"simgraph/internal/fatal"
@@ -56,7 +60,7 @@ INSERT INTO company_lookup (external_id) VALUES ('acme'), ('rival');
 INSERT INTO companies SELECT company_id, external_id, external_id FROM company_lookup;
 INSERT INTO user_lookup (email, company_id) VALUES ('boss@acme.example', 1), ('clerk@acme.example', 1), ('boss@rival.example', 2);
 INSERT INTO users SELECT company_id, user_id, email, CASE WHEN email LIKE 'boss%' THEN '{MANAGE_INVENTORY,VIEW_A_USERS_DETAILS}' ELSE '{VIEW_SUBSCRIBER}' END::text[] FROM user_lookup`)
-	importer := db.NewImporter(pool)
+	importer := bundle.NewImporter(pool)
 	f.stored(importer.Tariffs(t.Context(), f.scope, []*domain.Tariff{{Name: "IoT", LineRental: 50, Currency: "GBP"}, {Name: "Max", LineRental: 90, Currency: "GBP"}}))
 	f.stored(importer.Groups(t.Context(), f.scope, []*domain.Group{{GroupID: vans, Name: "vans"}, {GroupID: boats, Name: "boats"}, {GroupID: hidden, Name: "hidden", HideTariffDetails: true}}))
 	f.stored(importer.Subscribers(t.Context(), f.scope, []*domain.Subscriber{subscriber("p1", vans), subscriber("p2", hidden), subscriber("p3", 0)}))
@@ -200,7 +204,7 @@ func TestUsersOfGroupsChangeNoHiddenTariffAndNoForeignProfiles(t *testing.T) {
 func TestAMoveCountsFromNowAndFiresAlertsOnce(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	records := usage.New(f.pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
+	records := usage.New(f.pool, volume.NewEvaluator(clock), usage.Options{Now: clock})
 	use := func(id string, at time.Time) {
 		t.Helper()
 		answers, err := records.Record(t.Context(), f.scope, []domain.UsageRecord{{
@@ -209,10 +213,10 @@ func TestAMoveCountsFromNowAndFiresAlertsOnce(t *testing.T) {
 			t.Fatal(answers, err)
 		}
 	}
-	alerts := db.NewVolumeAlerts(f.pool, clock)
+	alerts := volume.NewAlerts(f.pool, clock)
 	_, err := alerts.Create(t.Context(), f.scope, domain.AlertSpec{RuleType: domain.RuleGroupMember, Target: "13", LowerThreshold: 50, UpperThreshold: 1000})
 	f.try(err)
-	_, err = db.NewRecipients(f.pool, clock).Create(t.Context(), f.scope, "ops@acme.example", domain.Choice{})
+	_, err = mail.NewRecipients(f.pool, clock).Create(t.Context(), f.scope, "ops@acme.example", domain.Choice{})
 	f.try(err)
 	use("before", clock().Add(-time.Hour))
 	for range 3 {
@@ -313,7 +317,7 @@ func TestGroupsAndTariffsAreRemovedWhenNothingNamesThem(t *testing.T) {
 	}
 	_, err = f.store.CreateGroup(t.Context(), f.scope, *g)
 	f.wants(err, domain.KindInvalid, "a number that is taken")
-	f.stored(db.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{{PhysicalID: "p1", Since: clock().AddDate(0, -2, 0), GroupID: &g.GroupID}}))
+	f.stored(bundle.NewImporter(f.pool).Memberships(t.Context(), f.scope, []domain.Membership{{PhysicalID: "p1", Since: clock().AddDate(0, -2, 0), GroupID: &g.GroupID}}))
 	for id, want := range map[int64]domain.ErrorKind{vans: domain.KindInvalid, boats: "", g.GroupID: domain.KindInvalid, 99: domain.KindNotFound} {
 		_, err := f.store.RemoveGroup(t.Context(), f.scope, id)
 		f.wants(err, want, "removing a group")
@@ -379,7 +383,7 @@ func TestPrivateQuestionsAndDashboardsGoWithTheirUser(t *testing.T) {
 	caller := &domain.Caller{Email: boss, Permissions: domain.AllPermissions(), Scope: f.scope}
 	analyst, err := f.store.CreateUser(t.Context(), caller, domain.User{Email: "analyst@acme.example"})
 	f.try(err)
-	questions, by := db.NewQuestions(f.pool, clock), f.scope.By(&domain.Actor{UserID: analyst.UserID, Name: analyst.Email})
+	questions, by := question.New(f.pool, clock), f.scope.By(&domain.Actor{UserID: analyst.UserID, Name: analyst.Email})
 	for name, isShared := range map[string]bool{"private": false, "shared": true} {
 		_, err := questions.Create(t.Context(), by, domain.Question{Name: name, IsShared: isShared, Definition: domain.QuestionDefinition{
 			Version: domain.QuestionVersion, Measure: domain.MeasureTotal, Interval: domain.Daily, Chart: domain.ChartLine, Span: domain.SpanToday,

@@ -14,12 +14,12 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
-	"simgraph/db"
 	"simgraph/db/alert"
 	"simgraph/db/announce"
 	"simgraph/db/bulk"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	rules "simgraph/domain/bulk"
 )
@@ -40,7 +40,7 @@ type Store struct {
 	url         string
 	log         *slog.Logger
 	alertLog    *alert.Log
-	subscribers *db.Subscribers
+	subscribers *subscriber.Store
 	operations  *bulk.Store
 	hub         hub
 	// MaxWaiting is how many subscribers a stream has yet to take at most; New sets 20,000.
@@ -58,7 +58,7 @@ var (
 // url, not through a pooler.
 func New(pool *sqlx.DB, url string, log *slog.Logger) *Store {
 	return &Store{
-		pool: pool, url: url, log: log, alertLog: alert.NewLog(pool), subscribers: db.NewSubscribers(pool),
+		pool: pool, url: url, log: log, alertLog: alert.NewLog(pool), subscribers: subscriber.New(pool),
 		operations: bulk.New(pool, bulk.Options{Log: log}), hub: newHub(), MaxWaiting: maxKeyBacklog, lease: uuid.Must(uuid.NewV7()),
 	}
 }
@@ -114,14 +114,14 @@ func listenAddress(address string) (string, error) {
 	preferTLS := cfg.SSLMode == "" && cfg.SSLNegotiation != pq.SSLNegotiationDirect
 	at, err := url.Parse(address)
 	if err != nil || at.Scheme == "" {
-		address += " application_name=" + db.ServerSession
+		address += " application_name=" + ServerSession
 		if preferTLS {
 			address += " sslmode=prefer"
 		}
 		return address, nil
 	}
 	query := at.Query()
-	query.Set("application_name", db.ServerSession)
+	query.Set("application_name", ServerSession)
 	if preferTLS {
 		query.Set("sslmode", "prefer")
 	}

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
+	"simgraph/db/question"
 	"simgraph/db/report"
 	"simgraph/domain"
 	rules "simgraph/domain/report"
@@ -34,7 +34,7 @@ INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 	owner := domain.Whole(1).By(&domain.Actor{UserID: 7, Name: "a@acme.example"})
 	other := domain.Whole(1).By(&domain.Actor{UserID: 8, Name: "b@acme.example"})
 	ofGroups := domain.Scope{Company: 1, Groups: []int64{1}, Actor: other.Actor}
-	questions := db.NewQuestions(pool, clock)
+	questions := question.New(pool, clock)
 	question, err := questions.Create(t.Context(), owner, domain.Question{Name: "q", Definition: domain.QuestionDefinition{
 		Version: domain.QuestionVersion, Measure: domain.MeasureTotal, Interval: domain.Daily, Chart: domain.ChartLine, Span: domain.SpanToday,
 	}})

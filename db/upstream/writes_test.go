@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/db/fleettest"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/upstream"
 )
@@ -19,13 +22,13 @@ type written struct {
 	*fixture
 	id   int64
 	ids  []string
-	tags *db.Tags
+	tags *tag.Store
 }
 
 func newWritten(t *testing.T) *written {
 	t.Helper()
 	w := &written{fixture: newFixture(t)}
-	w.tags = db.NewTags(w.pool)
+	w.tags = tag.New(w.pool)
 	spec := specOf("old")
 	spec.Labels, spec.IsCopyingAlerts = upstream.WrittenThrough, true
 	created, err := w.Create(t.Context(), fleettest.All, spec, key)
@@ -54,7 +57,7 @@ func (w *written) must(err error) {
 // record is the whole record of a subscriber, with a nickname.
 func (w *written) record(id, nickname string) []*domain.Subscriber {
 	w.Helper()
-	found, err := db.NewSubscribers(w.pool).FindMany(w.Context(), fleettest.All, []string{id}, domain.Projection{Fields: domain.AllFields})
+	found, err := subscriber.New(w.pool).FindMany(w.Context(), fleettest.All, []string{id}, domain.Projection{Fields: domain.AllFields})
 	w.must(err)
 	of := found[id]
 	of.Nickname = nickname
@@ -65,12 +68,12 @@ func (w *written) record(id, nickname string) []*domain.Subscriber {
 func (w *written) edit() {
 	w.Helper()
 	ctx := w.Context()
-	names := db.NewSubscribers(w.pool)
+	names := subscriber.New(w.pool)
 	_, err := names.EditNickname(ctx, fleettest.All, w.ids[0], "first")
 	w.must(err)
 	_, err = names.EditNickname(ctx, fleettest.All, w.ids[2], "not of the upstream")
 	w.must(err)
-	importer := db.NewImporter(w.pool)
+	importer := bundle.NewImporter(w.pool)
 	answers, err := importer.Subscribers(ctx, fleettest.All, w.record(w.ids[1], "imported"))
 	w.must(err)
 	if answers[0].Outcome != domain.Updated {
@@ -118,7 +121,7 @@ func TestEditsAreSentOnceEach(t *testing.T) {
 		}
 	}
 	// What is edited while it is sent waits again.
-	_, err = db.NewSubscribers(w.pool).EditNickname(ctx, fleettest.All, w.ids[0], "later")
+	_, err = subscriber.New(w.pool).EditNickname(ctx, fleettest.All, w.ids[0], "later")
 	w.must(err)
 	for i, of := range waiting {
 		refusal := ""
@@ -159,7 +162,7 @@ func TestAPassUndoesNoEditThatIsOnItsWay(t *testing.T) {
 	w.edit()
 	pass := fleettest.All
 	pass.Upstream = w.id
-	importer := db.NewImporter(w.pool)
+	importer := bundle.NewImporter(w.pool)
 	state := func() (nickname string, tags []string) {
 		w.must(w.pool.Get(&nickname, `SELECT nickname FROM subscribers WHERE company_id = $1 AND physical_id = $2`, fleettest.Acme, w.ids[0]))
 		w.must(w.pool.Select(&tags, `SELECT st.physical_id || ' ' || tag_name FROM (SELECT s.physical_id, st.tag_name FROM subscriber_tags st JOIN subscribers s ON s.company_id = st.company_id AND s.key = st.subscriber_key
@@ -218,11 +221,11 @@ func TestNicknamesThatAreOursStay(t *testing.T) {
 	if _, err := w.Edit(ctx, fleettest.All, w.id, upstream.Edit{Labels: new(upstream.Ours)}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := db.NewSubscribers(w.pool).EditNickname(ctx, fleettest.All, w.ids[0], "ours")
+	_, err := subscriber.New(w.pool).EditNickname(ctx, fleettest.All, w.ids[0], "ours")
 	w.must(err)
 	pass := fleettest.All
 	pass.Upstream = w.id
-	_, err = db.NewImporter(w.pool).Subscribers(ctx, pass, w.record(w.ids[0], "read before"))
+	_, err = bundle.NewImporter(w.pool).Subscribers(ctx, pass, w.record(w.ids[0], "read before"))
 	w.must(err)
 	var nickname string
 	if w.must(w.pool.Get(&nickname, `SELECT nickname FROM subscribers WHERE company_id = $1 AND physical_id = $2`, fleettest.Acme, w.ids[0])); nickname != "ours" {
@@ -233,7 +236,7 @@ func TestNicknamesThatAreOursStay(t *testing.T) {
 func TestAlertsThatPeopleDeletedDoNotComeAgain(t *testing.T) {
 	t.Parallel()
 	w, ctx := newWritten(t), t.Context()
-	alerts := db.NewVolumeAlerts(w.pool, func() time.Time { return w.now })
+	alerts := volume.NewAlerts(w.pool, func() time.Time { return w.now })
 	pass := fleettest.All
 	pass.Upstream = w.id
 	var group int64

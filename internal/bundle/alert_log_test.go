@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/companies"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -40,7 +40,7 @@ func (d *database) fired() {
 	if got := d.load(alerting...); !strings.Contains(got, "suppression ~1") || len(d.bad) > 0 {
 		d.Fatal(got, d.bad)
 	}
-	alerts := db.NewVolumeAlerts(d.pool, func() time.Time { return now })
+	alerts := volume.NewAlerts(d.pool, func() time.Time { return now })
 	company, err := companies.New(d.pool).FindExternal(d.Context(), "acme")
 	fatal.If(d, err)
 	var sim int64
@@ -89,7 +89,7 @@ func TestEqualAlertsAreRestoredWithTheirLogs(t *testing.T) {
 	t.Parallel()
 	from, to := newDatabase(t), newDatabase(t)
 	from.load(alerting...)
-	alerts := db.NewVolumeAlerts(from.pool, func() time.Time { return now })
+	alerts := volume.NewAlerts(from.pool, func() time.Time { return now })
 	company, err := companies.New(from.pool).FindExternal(t.Context(), "acme")
 	fatal.If(t, err)
 	scope := domain.Whole(company.CompanyID)

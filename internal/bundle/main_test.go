@@ -11,10 +11,12 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	bundles "simgraph/db/bundle"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/source"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/bundle"
 	"simgraph/internal/fatal"
@@ -40,7 +42,7 @@ func stores(pool *sqlx.DB) bundle.Stores {
 	clock := func() time.Time { return now }
 	all := plain.Bundles(pool, clock)
 	all.Profiles = source.New(pool, source.Options{Check: profile.Check, Ready: profile.ReadyProfiles(), Now: clock})
-	all.Usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
+	all.Usage = usage.New(pool, volume.NewEvaluator(clock), usage.Options{Now: clock})
 	return all
 }
 
@@ -81,7 +83,7 @@ func (d *database) export(company string) string {
 	d.Helper()
 	found, err := companies.New(d.pool).FindExternal(d.Context(), company)
 	fatal.If(d, err)
-	snapshot, err := db.NewSnapshots(d.pool).Open(d.Context(), domain.Whole(found.CompanyID))
+	snapshot, err := bundles.NewSnapshots(d.pool).Open(d.Context(), domain.Whole(found.CompanyID))
 	fatal.If(d, err)
 	var b bytes.Buffer
 	fatal.If(d, bundle.Export(d.Context(), snapshot, bundle.NewWriter(&b), nil))

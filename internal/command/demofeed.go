@@ -13,7 +13,6 @@ import (
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
-	"simgraph/db"
 	keys "simgraph/db/access"
 	"simgraph/db/alert"
 	"simgraph/db/bulk"
@@ -21,6 +20,7 @@ import (
 	"simgraph/db/condition"
 	"simgraph/db/feed"
 	"simgraph/db/silence"
+	"simgraph/db/subscriber"
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
@@ -241,7 +241,7 @@ func (d *demoFeed) admit(ctx context.Context, scope domain.Scope, from netip.Add
 // devices are the first subscribers of the company that have sessions, by their gateways,
 // and the LoRaWAN devices.
 func (d *demoFeed) devices(ctx context.Context, scope domain.Scope) (gateways map[string][]radius.Device, sensors []sensor, err error) {
-	store, page := db.NewSubscribers(d.pool), domain.Page{Limit: domain.MaxLimit}
+	store, page := subscriber.New(d.pool), domain.Page{Limit: domain.MaxLimit}
 	gateways = map[string][]radius.Device{}
 	for n := 0; n < demo.LiveDevices; {
 		fleet, err := store.List(ctx, scope, domain.Listing{Page: page, Projection: domain.Projection{Fields: domain.AllFields}})

@@ -9,6 +9,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/cluster"
+	"simgraph/db/live"
 	"simgraph/db/pg"
 )
 
@@ -45,7 +46,7 @@ func (MigrateDistribute) Run(ctx context.Context, env *Env) error {
 
 // unserved returns an error, with the reason for it, while a server uses the database.
 func unserved(ctx context.Context, pool *sqlx.DB, reason string) error {
-	served, err := db.Served(ctx, pool)
+	served, err := live.Served(ctx, pool)
 	if err != nil {
 		return err
 	}

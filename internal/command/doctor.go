@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"simgraph/db"
+	"simgraph/db/live"
 	"simgraph/internal/doctor"
 )
 
@@ -69,7 +69,7 @@ func (d *Doctor) settings(env *Env) (*Serve, []doctor.Finding) {
 func (d *Doctor) deployment(env *Env, server *Serve) *doctor.Deployment {
 	of := &doctor.Deployment{
 		URL: env.DatabaseURL, Direct: env.DirectURL, Pooler: env.Pooler, DataDir: env.DataDir,
-		Standbys: server.DatabaseReplicaURL, Conns: sessionsBeside, ServerSession: db.ServerSession,
+		Standbys: server.DatabaseReplicaURL, Conns: sessionsBeside, ServerSession: live.ServerSession,
 		KeyFile: d.keyFile(env.DataDir), Certificate: server.TLSCert, CertificateKey: server.TLSKey,
 		Attach: func(ctx context.Context) (string, func(), error) { return env.address(ctx, "doctor") },
 	}

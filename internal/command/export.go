@@ -9,10 +9,11 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/audit"
+	store "simgraph/db/bundle"
 	"simgraph/db/companies"
 	"simgraph/db/pg"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	"simgraph/export"
 	"simgraph/graph/engine/transport"
@@ -100,7 +101,7 @@ func (e *Export) companies(ctx context.Context, companies domain.Companies) ([]*
 
 // exportOne writes a company as it is at one moment.
 func exportOne(ctx context.Context, env *Env, pool *sqlx.DB, company *domain.Company, out io.Writer) error {
-	snapshot, err := db.NewSnapshots(pool).Open(ctx, domain.Whole(company.CompanyID))
+	snapshot, err := store.NewSnapshots(pool).Open(ctx, domain.Whole(company.CompanyID))
 	if err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (e *exported) Within(ctx context.Context) context.Context {
 }
 
 // Usage implements export.Snapshot.
-func (e *exported) Usage() domain.UsageExports { return db.NewUsageExports(e.pool) }
+func (e *exported) Usage() domain.UsageExports { return subscriber.NewUsageExports(e.pool) }
 
 // Close implements export.Snapshot.
 func (e *exported) Close() error { return e.pool.Close() }

@@ -6,8 +6,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/carrier"
+	"simgraph/db/group"
+	mails "simgraph/db/mail"
+	"simgraph/db/subscriber"
 	"simgraph/db/usage"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
@@ -30,7 +32,7 @@ type Mailing struct {
 }
 
 // worker returns who sends the mails of the outbox.
-func (m *Mailing) worker(env *Env, v *service, outbox *db.Outbox) (*mail.Worker, error) {
+func (m *Mailing) worker(env *Env, v *service, outbox *mails.Outbox) (*mail.Worker, error) {
 	return mail.New(mail.Config{
 		Outbox: outbox, SMTPURL: m.SMTPURL, Dir: filepath.Join(env.DataDir, "mail"), From: m.MailFrom, PublicURL: m.PublicURL, Log: env.Log,
 		Tried: func(r mail.Result) { v.telemetry.Metrics.Mailed(string(r)) }, After: v.pace.After,
@@ -42,7 +44,7 @@ func (m *Mailing) worker(env *Env, v *service, outbox *db.Outbox) (*mail.Worker,
 func (m *Mailing) reporter(env *Env, pool *sqlx.DB, v *service) *reporting.Worker {
 	return reporting.New(reporting.Config{
 		Queue: v.reports, PublicURL: m.PublicURL, Log: env.Log, After: v.pace.After,
-		Answerer: rules.Answerer{Analytics: usage.NewAnalytics(v.usage), Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool)},
+		Answerer: rules.Answerer{Analytics: usage.NewAnalytics(v.usage), Subscribers: subscriber.New(pool), Groups: group.New(pool)},
 	})
 }
 

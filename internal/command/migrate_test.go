@@ -8,6 +8,7 @@ import (
 
 	"simgraph/db"
 	"simgraph/db/dbtest"
+	"simgraph/db/live"
 	"simgraph/db/pg"
 	"simgraph/internal/command"
 	"simgraph/internal/fatal"
@@ -48,12 +49,12 @@ func TestMigrateDownListsWhatIsLostAndUndoesNothingUnasked(t *testing.T) {
 	}
 	wrong := to + 6
 	refused(command.MigrateDown{To: &wrong, Consent: yes}, "there is no migration 11")
-	server, err := pg.Open(t.Context(), c.env.DatabaseURL+"&application_name="+db.ServerSession, pg.Options{})
+	server, err := pg.Open(t.Context(), c.env.DatabaseURL+"&application_name="+live.ServerSession, pg.Options{})
 	fatal.If(t, err)
 	refused(command.MigrateDown{To: &to, Consent: yes}, "a server uses the database")
 	_ = server.Close()
 	for {
-		served, err := db.Served(t.Context(), pool)
+		served, err := live.Served(t.Context(), pool)
 		fatal.If(t, err)
 		if !served {
 			break

@@ -11,10 +11,16 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/bundle"
+	"simgraph/db/catalogue"
+	"simgraph/db/group"
+	"simgraph/db/mail"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
 	accounts "simgraph/db/upstream"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	rules "simgraph/domain/upstream"
 	"simgraph/internal/seal"
@@ -174,9 +180,9 @@ func (s *Serve) synchronizer(env *Env, pool *sqlx.DB, queue *accounts.Store, v *
 
 // newStores returns where accounts go.
 func newStores(pool *sqlx.DB, booked *usage.Store) upstream.Stores {
-	tags := db.NewTags(pool)
+	tags := tag.New(pool)
 	return upstream.Stores{
-		Importer: db.NewImporter(pool), Subscribers: db.NewSubscribers(pool), Groups: db.NewGroups(pool), Operators: db.NewCatalogue(pool), Tags: tags, Detacher: tags,
-		Alerts: db.NewVolumeAlerts(pool, time.Now), Recipients: db.NewRecipients(pool, time.Now), Usage: booked, Audit: audit.NewLog(pool),
+		Importer: bundle.NewImporter(pool), Subscribers: subscriber.New(pool), Groups: group.New(pool), Operators: catalogue.New(pool), Tags: tags, Detacher: tags,
+		Alerts: volume.NewAlerts(pool, time.Now), Recipients: mail.NewRecipients(pool, time.Now), Usage: booked, Audit: audit.NewLog(pool),
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel"
 
-	"simgraph/db"
+	"simgraph/db/backlog"
 	"simgraph/domain/webhook"
 	"simgraph/internal/intake"
 	"simgraph/internal/limit"
@@ -73,7 +73,7 @@ func (v *observed) watch(requests, upkeep *sqlx.DB) {
 	v.Metrics.Begin(limit.Reasons, mail.Results, webhook.Results, intake.FileResults, upstream.Results, workers)
 	v.Metrics.Register(collectors.NewDBStatsCollector(requests.DB, "requests"))
 	v.Metrics.Register(collectors.NewDBStatsCollector(upkeep.DB, "upkeep"))
-	v.Metrics.Register(telemetry.NewBacklog(db.NewBacklog(requests), v.log))
+	v.Metrics.Register(telemetry.NewBacklog(backlog.New(requests), v.log))
 }
 
 // watchFeed adds the metrics of the pool for RADIUS.

@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/companies"
+	"simgraph/db/mail"
 	"simgraph/domain"
 	"simgraph/domain/ascii"
 )
@@ -44,7 +44,7 @@ func (l *RecipientList) Run(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	recipients, err := recipientsOf(ctx, db.NewRecipients(pool, time.Now), domain.Whole(company.CompanyID))
+	recipients, err := recipientsOf(ctx, mail.NewRecipients(pool, time.Now), domain.Whole(company.CompanyID))
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func recipientLine(r *domain.Recipient) string {
 }
 
 // recipientsOf returns all recipients of the company.
-func recipientsOf(ctx context.Context, recipients *db.Recipients, scope domain.Scope) (all []*domain.Recipient, err error) {
+func recipientsOf(ctx context.Context, recipients *mail.Recipients, scope domain.Scope) (all []*domain.Recipient, err error) {
 	page := domain.Page{Limit: domain.MaxLimit}
 	for {
 		part, err := recipients.List(ctx, scope, domain.Listing{Page: page})
@@ -109,7 +109,7 @@ func (r *RecipientRestore) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	scope := domain.Whole(company.CompanyID).By(actor("recipient restore"))
-	store := db.NewRecipients(pool, time.Now)
+	store := mail.NewRecipients(pool, time.Now)
 	of, err := r.find(ctx, store, scope)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (r *RecipientRestore) Run(ctx context.Context, env *Env) error {
 	return err
 }
 
-func (r *RecipientRestore) find(ctx context.Context, store *db.Recipients, scope domain.Scope) (*domain.Recipient, error) {
+func (r *RecipientRestore) find(ctx context.Context, store *mail.Recipients, scope domain.Scope) (*domain.Recipient, error) {
 	recipients, err := recipientsOf(ctx, store, scope)
 	if err != nil {
 		return nil, err

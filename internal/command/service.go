@@ -20,6 +20,7 @@ import (
 	"simgraph/db/feed"
 	"simgraph/db/fieldusage"
 	"simgraph/db/live"
+	mails "simgraph/db/mail"
 	"simgraph/db/pg"
 	reports "simgraph/db/report"
 	"simgraph/db/retention"
@@ -27,6 +28,7 @@ import (
 	sources "simgraph/db/source"
 	accounts "simgraph/db/upstream"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
 	"simgraph/export"
@@ -85,7 +87,7 @@ type service struct {
 	// retentions are for how long the stores below keep what is old.
 	retentions *retention.Store
 	audit      *audit.Log
-	outbox     *db.Outbox
+	outbox     *mails.Outbox
 	schema     *schemaGate
 	// hooking sends the messages of webhooks.
 	hooking  *sending.Worker
@@ -128,7 +130,7 @@ type service struct {
 // newService puts the parts together. pool answers requests; upkeep runs long
 // work; direct is the address of the database without a pooler before it.
 func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, pool, upkeep *sqlx.DB, direct string) (*service, error) {
-	outbox := db.NewOutbox(pool, time.Now)
+	outbox := mails.NewOutbox(pool, time.Now)
 	v := &service{
 		log: env.Log, access: keys.New(pool), usage: newUsage(pool, env.Log), upkeep: newUsage(upkeep, env.Log),
 		live: live.New(pool, direct, env.Log), telemetry: telemetry, limits: s.limits(telemetry.Metrics),
@@ -141,7 +143,7 @@ func (s *Serve) newService(ctx context.Context, env *Env, telemetry *observed, p
 	}
 	v.schema = newSchemaGate(pool, !env.NoMigrate)
 	v.ledger, v.firstRetention = usage.NewLedger(upkeep, usage.LedgerOptions{Rules: s.ledgerRules()}), s.firstRetention()
-	v.retentions, v.outbox = retention.New(upkeep, retention.Options{}), db.NewOutbox(upkeep, time.Now)
+	v.retentions, v.outbox = retention.New(upkeep, retention.Options{}), mails.NewOutbox(upkeep, time.Now)
 	key := sync.OnceValues(func() (seal.Key, error) { return s.key(env.DataDir) })
 	v.webhooks = s.endpoints(upkeep, key)
 	v.commands = carrier.New(upkeep, v.webhooks, time.Now)
@@ -184,11 +186,11 @@ func (v *service) newGraph(pool *sqlx.DB, access *keys.Store, store *usage.Store
 
 // newUsage returns the ledger; what it books is held against the alerts.
 func newUsage(pool *sqlx.DB, log *slog.Logger) *usage.Store {
-	return usage.New(pool, db.NewAlertEvaluator(time.Now), usage.Options{MonthLost: func(month time.Time) { warnOfLost(log, month) }})
+	return usage.New(pool, volume.NewEvaluator(time.Now), usage.Options{MonthLost: func(month time.Time) { warnOfLost(log, month) }})
 }
 
 // open builds the endpoints and the server on them.
-func (v *service) open(s *Serve, pool *sqlx.DB, outbox *db.Outbox) error {
+func (v *service) open(s *Serve, pool *sqlx.DB, outbox *mails.Outbox) error {
 	page, err := s.page(pool)
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/access"
+	"simgraph/db/bundle"
 	"simgraph/db/companies"
 	"simgraph/db/inventory"
 	"simgraph/domain"
@@ -56,7 +56,7 @@ func (c *CompanyCreate) Run(ctx context.Context, env *Env) error {
 	} else if fault, is := domain.AsError(err); !is || fault.Kind != domain.KindNotFound {
 		return err
 	}
-	answers, err := db.NewImporter(pool).Companies(ctx, actor("company create"), []*domain.Company{company})
+	answers, err := bundle.NewImporter(pool).Companies(ctx, actor("company create"), []*domain.Company{company})
 	if err := imported(answers, err); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *CompanyEdit) Run(ctx context.Context, env *Env) error {
 	if err := company.Check(); err != nil {
 		return err
 	}
-	answers, err := db.NewImporter(pool).Companies(ctx, actor("company edit"), []*domain.Company{company})
+	answers, err := bundle.NewImporter(pool).Companies(ctx, actor("company edit"), []*domain.Company{company})
 	if err := imported(answers, err); err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (o *OperatorSet) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	defer done()
-	answers, err := db.NewImporter(pool).Operators(ctx, actor("operator set"), []*domain.Operator{operator})
+	answers, err := bundle.NewImporter(pool).Operators(ctx, actor("operator set"), []*domain.Operator{operator})
 	if err := imported(answers, err); err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/access"
 	"simgraph/db/companies"
+	"simgraph/db/live"
 	"simgraph/db/pg"
 	store "simgraph/db/signin"
 	"simgraph/db/sqlrole"
@@ -60,7 +60,7 @@ func (t *Token) Run(ctx context.Context, env *Env) error {
 // report logs what the token is good for, and warns when that is nothing yet.
 func (t *Token) report(ctx context.Context, env *Env, pool *sqlx.DB, grant *domain.Grant) {
 	env.Log.InfoContext(ctx, "issued an access token", "user", t.User, "database", env.place(), "expires", grant.ExpiresAt.UTC().Format(time.RFC3339))
-	served, err := db.Served(ctx, pool)
+	served, err := live.Served(ctx, pool)
 	env.warn("look for a server", err)
 	if err == nil && !served {
 		env.Log.WarnContext(ctx, "no server serves this database now", "database", env.place())

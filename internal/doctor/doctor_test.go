@@ -25,10 +25,12 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/embedded"
 	"simgraph/db/feed"
+	"simgraph/db/live"
 	"simgraph/db/pg"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
@@ -44,7 +46,7 @@ func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
 func deployed(t *testing.T, url string) *doctor.Deployment {
 	t.Helper()
 	dir := t.TempDir()
-	return &doctor.Deployment{URL: url, DataDir: dir, KeyFile: filepath.Join(dir, "secrets.key"), Conns: 11, ServerSession: db.ServerSession}
+	return &doctor.Deployment{URL: url, DataDir: dir, KeyFile: filepath.Join(dir, "secrets.key"), Conns: 11, ServerSession: live.ServerSession}
 }
 
 // findings are those of one check.
@@ -306,7 +308,7 @@ func TestSourcesThatAreBehind(t *testing.T) {
 func company(t *testing.T, pool *sqlx.DB) domain.Scope {
 	t.Helper()
 	acme := &domain.Company{ExternalID: "acme", Name: "Acme", BillingDay: 1, TimeZone: "UTC"}
-	if answers, err := db.NewImporter(pool).Companies(t.Context(), nil, []*domain.Company{acme}); err != nil || answers[0].Err != nil {
+	if answers, err := bundle.NewImporter(pool).Companies(t.Context(), nil, []*domain.Company{acme}); err != nil || answers[0].Err != nil {
 		t.Fatal(err, answers)
 	}
 	found, err := companies.New(pool).FindExternal(t.Context(), "acme")

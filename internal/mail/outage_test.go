@@ -10,7 +10,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"simgraph/db"
+	"simgraph/db/backlog"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
 )
@@ -67,7 +67,7 @@ func TestALongOutageOfTheMailServerLosesAndDoublesNothing(t *testing.T) {
 	f.cfg.Backoff = time.Minute
 	f.cfg.Digest = domain.Digest{Wait: 30 * time.Second, HourlyCap: 20, MaxEntries: 100}
 	there := f.cfg.SMTPURL
-	backlog := db.NewBacklog(f.pool)
+	backlog := backlog.New(f.pool)
 	fired, most := int64(0), 0
 	var oldest time.Duration
 	for _, stage := range []string{"refuses connections", "answers 4xx", "hangs", "drops the connection in DATA"} {

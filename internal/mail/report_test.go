@@ -16,10 +16,13 @@ import (
 
 	gomail "github.com/wneessen/go-mail"
 
-	"simgraph/db"
 	boards "simgraph/db/dashboard"
+	"simgraph/db/group"
+	"simgraph/db/question"
 	reports "simgraph/db/report"
+	"simgraph/db/subscriber"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/dashboard"
 	"simgraph/domain/report"
@@ -46,7 +49,7 @@ func newReported(t *testing.T, server *mailServer) *reported {
 		f.pool.MustExec(`INSERT INTO user_lookup (email, company_id, user_id) OVERRIDING SYSTEM VALUE VALUES ($2, 1, $1)`, id, email)
 		f.pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, $1, $2, '{VIEW_STATISTICS_OVERVIEW,VIEW_SUBSCRIBER}')`, id, email)
 	}
-	questions := db.NewQuestions(f.pool, f.clock)
+	questions := question.New(f.pool, f.clock)
 	r := &reported{fixture: f, store: f.reports, boards: boards.New(f.pool, boards.Options{Now: f.clock}), analyst: domain.Whole(1).By(&domain.Actor{UserID: 7, Name: "analyst@acme.example"})}
 	var err error
 	r.question, err = questions.Create(t.Context(), r.analyst, domain.Question{
@@ -56,7 +59,7 @@ func newReported(t *testing.T, server *mailServer) *reported {
 		},
 	})
 	fatal.If(t, err)
-	store := usage.New(f.pool, db.NewAlertEvaluator(f.clock), usage.Options{Now: f.clock})
+	store := usage.New(f.pool, volume.NewEvaluator(f.clock), usage.Options{Now: f.clock})
 	fatal.If(t, store.EnsurePartitions(t.Context()))
 	at := time.Date(2026, 10, 24, 22, 30, 0, 0, time.UTC)
 	recorded, err := store.Record(t.Context(), domain.Whole(1), []domain.UsageRecord{{
@@ -79,9 +82,9 @@ func (r *reported) create(recipients ...string) *report.Report {
 }
 
 func (r *reported) reporter() *reporting.Worker {
-	store := usage.New(r.pool, db.NewAlertEvaluator(r.clock), usage.Options{Now: r.clock})
+	store := usage.New(r.pool, volume.NewEvaluator(r.clock), usage.Options{Now: r.clock})
 	return reporting.New(reporting.Config{Queue: r.store, Now: r.clock, PublicURL: "https://sim.example", Answerer: report.Answerer{
-		Analytics: usage.NewAnalytics(store), Subscribers: db.NewSubscribers(r.pool), Groups: db.NewGroups(r.pool),
+		Analytics: usage.NewAnalytics(store), Subscribers: subscriber.New(r.pool), Groups: group.New(r.pool),
 	}})
 }
 

@@ -22,7 +22,10 @@ import (
 	"simgraph/db"
 	"simgraph/db/dashboard"
 	"simgraph/db/dbtest"
+	mails "simgraph/db/mail"
+	"simgraph/db/question"
 	reports "simgraph/db/report"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/domain/report"
 	"simgraph/internal/fatal"
@@ -35,10 +38,10 @@ func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
 type fixture struct {
 	t          *testing.T
 	pool       *sqlx.DB
-	outbox     *db.Outbox
+	outbox     *mails.Outbox
 	reports    *reports.Store
-	recipients *db.Recipients
-	log        *db.VolumeLog
+	recipients *mails.Recipients
+	log        *volume.Log
 	cfg        mail.Config
 
 	fired int64
@@ -53,9 +56,9 @@ var scope = domain.Whole(1)
 func newFixture(t *testing.T, server *mailServer) *fixture {
 	t.Helper()
 	pool := dbtest.New(t)
-	f := &fixture{t: t, pool: pool, now: time.Now().UTC(), log: db.NewVolumeLog(pool)}
-	f.outbox, f.recipients = db.NewOutbox(pool, f.clock), db.NewRecipients(pool, f.clock)
-	f.reports = reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, f.clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: f.clock})}, f.clock)
+	f := &fixture{t: t, pool: pool, now: time.Now().UTC(), log: volume.NewLog(pool)}
+	f.outbox, f.recipients = mails.NewOutbox(pool, f.clock), mails.NewRecipients(pool, f.clock)
+	f.reports = reports.New(pool, report.Finder{Questions: question.New(pool, f.clock), Dashboards: dashboard.New(pool, dashboard.Options{Now: f.clock})}, f.clock)
 	f.cfg = mail.Config{
 		Outbox: f.outbox, From: "Alerts <alerts@sim.example>", PublicURL: "https://sim.example", Dir: filepath.Join(t.TempDir(), "mail"),
 		Now: f.clock, Every: 5 * time.Millisecond, Timeout: 10 * time.Second, Backoff: 10 * time.Millisecond,
@@ -107,7 +110,7 @@ func (f *fixture) recipient(email string) *domain.Recipient {
 // fire makes an alert below the usage of the subscriber, 1,000 bytes.
 func (f *fixture) fire(lower, upper int64) {
 	f.t.Helper()
-	_, err := db.NewVolumeAlerts(f.pool, f.clock).Create(f.t.Context(), scope,
+	_, err := volume.NewAlerts(f.pool, f.clock).Create(f.t.Context(), scope,
 		domain.AlertSpec{RuleType: domain.RuleSIM, Target: "s1", LowerThreshold: lower, UpperThreshold: upper})
 	fatal.If(f.t, err)
 }
@@ -524,7 +527,7 @@ func TestNamesCannotInjectHeadersOrMarkup(t *testing.T) {
 	const nasty = "x\r\nBcc: victim@example.com\r\n\r\n<script>alert(1)</script>\u202e\u2028"
 	f.pool.MustExec(`UPDATE subscribers SET nickname = $1, subscriber_id = $2`, nasty, "s1\nX-Evil: 1")
 	f.pool.MustExec(`UPDATE companies SET name = $1`, nasty)
-	_, err := db.NewVolumeAlerts(f.pool, f.clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 10, UpperThreshold: 5000})
+	_, err := volume.NewAlerts(f.pool, f.clock).Create(t.Context(), scope, domain.AlertSpec{RuleType: domain.RuleCompany, LowerThreshold: 10, UpperThreshold: 5000})
 	fatal.If(f.t, err)
 	f.pass(31 * time.Second)
 	f.round(sent)

@@ -7,18 +7,25 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"simgraph/db"
 	"simgraph/db/alert"
 	"simgraph/db/audit"
+	bundles "simgraph/db/bundle"
+	"simgraph/db/catalogue"
 	"simgraph/db/companies"
 	"simgraph/db/condition"
 	"simgraph/db/dashboard"
 	"simgraph/db/delivery"
 	"simgraph/db/feed"
+	"simgraph/db/group"
 	"simgraph/db/inventory"
+	"simgraph/db/mail"
 	"simgraph/db/note"
+	"simgraph/db/question"
 	reports "simgraph/db/report"
 	"simgraph/db/silence"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
+	"simgraph/db/volume"
 	"simgraph/domain/report"
 	"simgraph/internal/bundle"
 	"simgraph/resolvers"
@@ -29,21 +36,21 @@ import (
 func Ports(pool *sqlx.DB, now func() time.Time) resolvers.Ports {
 	records := inventory.New(pool, now)
 	return resolvers.Ports{
-		Subscribers:  db.NewSubscribers(pool),
-		Groups:       db.NewGroups(pool),
-		Tags:         db.NewTags(pool),
-		Catalogue:    db.NewCatalogue(pool),
+		Subscribers:  subscriber.New(pool),
+		Groups:       group.New(pool),
+		Tags:         tag.New(pool),
+		Catalogue:    catalogue.New(pool),
 		Sessions:     feed.NewSessions(pool),
 		Feed:         feed.NewState(pool),
 		Alerts:       alert.NewAlerts(pool),
 		AlertLog:     alert.NewLog(pool),
-		VolumeAlerts: db.NewVolumeAlerts(pool, now),
-		VolumeLog:    db.NewVolumeLog(pool),
+		VolumeAlerts: volume.NewAlerts(pool, now),
+		VolumeLog:    volume.NewLog(pool),
 		Conditions:   condition.New(pool, now),
 		Silences:     silence.New(pool, now),
 		Deliveries:   delivery.New(pool),
-		Recipients:   db.NewRecipients(pool, now),
-		Questions:    db.NewQuestions(pool, now),
+		Recipients:   mail.NewRecipients(pool, now),
+		Questions:    question.New(pool, now),
 		Dashboards:   dashboard.New(pool, dashboard.Options{Now: now}),
 		Notes:        note.New(pool, now),
 		Reports:      Reports(pool, now),
@@ -56,10 +63,10 @@ func Ports(pool *sqlx.DB, now func() time.Time) resolvers.Ports {
 // Bundles returns the stores of bundles. Who imports adds profiles, the ledger and the audit log.
 func Bundles(pool *sqlx.DB, now func() time.Time) bundle.Stores {
 	return bundle.Stores{
-		Importer:   db.NewImporter(pool),
+		Importer:   bundles.NewImporter(pool),
 		Companies:  companies.New(pool),
-		Alerts:     db.NewVolumeAlerts(pool, now),
-		Recipients: db.NewRecipients(pool, now),
+		Alerts:     volume.NewAlerts(pool, now),
+		Recipients: mail.NewRecipients(pool, now),
 		Dashboards: dashboard.New(pool, dashboard.Options{Now: now}),
 		Notes:      note.New(pool, now),
 		Reports:    Reports(pool, now),
@@ -68,5 +75,5 @@ func Bundles(pool *sqlx.DB, now func() time.Time) bundle.Stores {
 
 // Reports returns the store of reports, which finds what they are about.
 func Reports(pool *sqlx.DB, now func() time.Time) *reports.Store {
-	return reports.New(pool, report.Finder{Questions: db.NewQuestions(pool, now), Dashboards: dashboard.New(pool, dashboard.Options{Now: now})}, now)
+	return reports.New(pool, report.Finder{Questions: question.New(pool, now), Dashboards: dashboard.New(pool, dashboard.Options{Now: now})}, now)
 }

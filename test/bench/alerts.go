@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 )
 
@@ -23,7 +23,7 @@ func (b *bench) alerts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	with, err := b.observed(ctx, usage.New(b.pool, db.NewAlertEvaluator(time.Now), usage.Options{}), start)
+	with, err := b.observed(ctx, usage.New(b.pool, volume.NewEvaluator(time.Now), usage.Options{}), start)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (b *bench) setAlerts(ctx context.Context) error {
 			alerts = append(alerts, domain.AlertImport{AlertSpec: spec})
 		}
 	}
-	kept, err := db.NewVolumeAlerts(b.pool, time.Now).Keep(ctx, b.scope, alerts)
+	kept, err := volume.NewAlerts(b.pool, time.Now).Keep(ctx, b.scope, alerts)
 	for _, k := range kept {
 		if err == nil && k.Err != nil {
 			err = k.Err

@@ -17,6 +17,8 @@ import (
 	"simgraph/db"
 	"simgraph/db/pg"
 	"simgraph/db/pg/stmtcache"
+	"simgraph/db/subscriber"
+	"simgraph/db/tag"
 	"simgraph/db/usage"
 	"simgraph/domain"
 )
@@ -29,8 +31,8 @@ type target struct {
 	// cpu are the servers that work for it.
 	cpu []meter
 
-	subscribers *db.Subscribers
-	tags        *db.Tags
+	subscribers *subscriber.Store
+	tags        *tag.Store
 	usage       *usage.Store
 	records     *source
 	round       int
@@ -157,7 +159,7 @@ func (t *target) fill(ctx context.Context, subscribers, place int) error {
 	} else {
 		t.scope.Company = found[0]
 	}
-	t.subscribers, t.tags, t.usage = db.NewSubscribers(t.pool), db.NewTags(t.pool), usage.New(t.pool, nil, usage.Options{})
+	t.subscribers, t.tags, t.usage = subscriber.New(t.pool), tag.New(t.pool), usage.New(t.pool, nil, usage.Options{})
 	if t.name != "worker" {
 		if err := t.usage.EnsurePartitions(ctx); err != nil {
 			return err

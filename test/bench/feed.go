@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/feed"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 	"simgraph/internal/radius"
 	"simgraph/internal/seal"
@@ -43,7 +43,7 @@ type feedBench struct {
 // fed measures RADIUS accounting: answers beside the ledger alone, memory over a
 // million packets, and the search for silent sessions.
 func (b *bench) fed(ctx context.Context) error {
-	f := &feedBench{bench: b, usage: usage.New(b.pool, db.NewAlertEvaluator(time.Now), usage.Options{})}
+	f := &feedBench{bench: b, usage: usage.New(b.pool, volume.NewEvaluator(time.Now), usage.Options{})}
 	if err := f.open(ctx); err != nil {
 		return err
 	}

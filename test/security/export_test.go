@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
 	"simgraph/db/audit"
+	"simgraph/db/subscriber"
 	"simgraph/domain"
 	"simgraph/export"
 	"simgraph/graph/engine/transport"
@@ -27,7 +27,7 @@ type now struct{ *world }
 func (now) Within(ctx context.Context) context.Context { return ctx }
 
 // Usage implements export.Snapshot.
-func (n now) Usage() domain.UsageExports { return db.NewUsageExports(n.pool) }
+func (n now) Usage() domain.UsageExports { return subscriber.NewUsageExports(n.pool) }
 
 // Close implements export.Snapshot.
 func (now) Close() error { return nil }

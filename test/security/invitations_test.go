@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/mail"
 	"simgraph/domain"
 )
 
@@ -135,7 +135,7 @@ func TestAMailedInvitationHasALinkForEachAttempt(t *testing.T) {
 	claim := func() []*domain.MailContent {
 		t.Helper()
 		at = at.Add(time.Hour)
-		outbox := db.NewOutbox(w.pool, func() time.Time { return at })
+		outbox := mail.NewOutbox(w.pool, func() time.Time { return at })
 		contents, err := outbox.Claim(t.Context(), acme, domain.Digest{MaxEntries: 1}, 100, time.Minute)
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/lib/pq"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"simgraph/db"
+	"simgraph/db/bundle"
 	"simgraph/domain"
 	"simgraph/domain/bulk"
 	"simgraph/domain/query"
@@ -558,7 +558,7 @@ func (w *world) fresh(t *testing.T) values {
 	}
 	v[spareUser] = "spare-" + unusedEmail()
 	created := domain.UserImport{User: domain.User{Email: v[spareUser].(string), Permissions: []domain.Permission{domain.RecordUsage}}}
-	if _, err := db.NewImporter(w.pool).Users(t.Context(), scope, []*domain.UserImport{&created}); err != nil {
+	if _, err := bundle.NewImporter(w.pool).Users(t.Context(), scope, []*domain.UserImport{&created}); err != nil {
 		t.Fatal(err)
 	}
 	v[doneOperation] = w.operate(t, own, "own-admin@acme.example", bulk.Start{Change: bulk.Change{AddTags: []domain.TagName{"operated"}}})

@@ -34,6 +34,7 @@ import (
 	sources "simgraph/db/source"
 	accounts "simgraph/db/upstream"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/db/webhook"
 	"simgraph/domain"
 	rules "simgraph/domain/bulk"
@@ -113,7 +114,7 @@ func newWorld(t *testing.T, configure ...func(*signin.Config)) *world {
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	w.pool, w.access, w.live = pool, keys.New(pool), live.New(pool, url, log)
 	w.sessions = store.New(pool, w.access, store.Options{Idle: time.Hour, Most: 10 * time.Hour, Key: sealKey})
-	w.usage = usage.New(pool, db.NewAlertEvaluator(clock), usage.Options{Now: clock})
+	w.usage = usage.New(pool, volume.NewEvaluator(clock), usage.Options{Now: clock})
 	endpoints := webhook.New(pool, webhook.Options{Key: func() (seal.Key, error) { return sealKey, nil }, Now: clock})
 	w.ports = stores.Ports(pool, clock)
 	w.ports.Access, w.ports.Usage, w.ports.Analytics, w.ports.Accounts = w.access, w.usage, usage.NewAnalytics(w.usage), w.sessions
