@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,13 +37,13 @@ func TestEveryStatementIsFitForDistribution(t *testing.T) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		fatal.If(t, err)
 		files[path] = file
-		texts.read(file)
+		texts.read(filepath.Dir(path), file)
 	}
 	for path, file := range files {
 		if text, err := os.ReadFile(path); err != nil || bytes.Contains(text, []byte("`LOCK TABLE")) {
 			t.Errorf("%s locks a table on every node, %v", path, err)
 		}
-		for _, name := range countsConflicts(file, texts) {
+		for _, name := range countsConflicts(filepath.Dir(path), file, texts) {
 			t.Errorf("%s: the rows affected by %s are those sent, not stored", path, name)
 		}
 	}
@@ -183,7 +184,7 @@ func outermost(sql string) string {
 
 // countsConflicts returns the statements with ON CONFLICT DO NOTHING of which the
 // file takes the rows affected.
-func countsConflicts(file *ast.File, texts constants) (names []string) {
+func countsConflicts(folder string, file *ast.File, texts constants) (names []string) {
 	ast.Inspect(file, func(node ast.Node) bool {
 		assigned, is := node.(*ast.AssignStmt)
 		if !is || len(assigned.Rhs) != 1 {
@@ -198,7 +199,7 @@ func countsConflicts(file *ast.File, texts constants) (names []string) {
 			return true
 		}
 		for _, argument := range call.Args {
-			if sql, is := texts.value(argument); is && ignoresConflicts.MatchString(sql) {
+			if sql, is := texts.value(folder, storesOf(file), argument); is && ignoresConflicts.MatchString(sql) {
 				name, _ := nameOf(argument)
 				names = append(names, name)
 			}
@@ -247,8 +248,8 @@ func TestTheRulesOfDistributionFindViolations(t *testing.T) {
 			"const set = `UPDATE t`\nfunc f() {\n"+source+"\n}", 0)
 		fatal.If(t, err)
 		texts := constants{}
-		texts.read(file)
-		if found := countsConflicts(file, texts); len(found) != violations {
+		texts.read("p", file)
+		if found := countsConflicts("p", file, texts); len(found) != violations {
 			t.Errorf("%s: %v, want %d", source, found, violations)
 		}
 	}

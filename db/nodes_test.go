@@ -13,6 +13,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/dbtest"
 	"simgraph/db/feed"
+	"simgraph/db/fleettest"
 	"simgraph/db/mail"
 	"simgraph/db/pg"
 	"simgraph/db/usage"
@@ -85,7 +86,7 @@ func TestANodeThatFailsDoesNotStopTheWorkOfOthers(t *testing.T) {
 	if !slices.Equal(pending, []domain.CompanyID{1, 2}) || !isUnavailable(err) {
 		t.Errorf("mail waits in %v, %v", pending, err)
 	}
-	pruned, err := outbox.Prune(t.Context(), expired(t, retention.Mails, 1, time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)))
+	pruned, err := outbox.Prune(t.Context(), fleettest.Expired(t, retention.Mails, 1, time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)))
 	if pruned != 2 || !isUnavailable(err) {
 		t.Errorf("%d mails are pruned, %v", pruned, err)
 	}

@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -63,34 +64,27 @@ func TestAReadOfNothingLocksTheLedger(t *testing.T) {
 // like whole statements.
 func constantStatements(t *testing.T) map[string]string {
 	t.Helper()
-	texts, own := constants{}, map[string]constants{}
+	all := constants{}
 	pieces := map[string]bool{}
 	for _, path := range sourcesOfStores(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		fatal.If(t, err)
-		folder := filepath.Base(filepath.Dir(path))
-		if own[folder] == nil {
-			own[folder] = constants{}
-		}
-		own[folder].read(file)
-		texts.read(file)
+		all.read(filepath.Dir(path), file)
 		ast.Inspect(file, func(node ast.Node) bool { return notePieces(node, pieces) })
 	}
 	statements := map[string]string{}
-	for _, folder := range slices.Sorted(maps.Keys(own)) {
-		seen := maps.Clone(texts)
-		maps.Copy(seen, own[folder])
-		for name, expr := range own[folder] {
-			// What has a gap to fill, or is put together with more, is no statement yet.
-			sql, ok := seen.value(expr)
-			if !ok || !beginsStatement.MatchString(sql) || hasGap.MatchString(sql) || pieces[name] {
-				continue
-			}
-			if other, taken := statements[name]; taken && other != sql {
-				name += "_of_" + folder
-			}
-			statements[name] = sql
+	byFolder := func(a, b name) int { return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.name, b.name)) }
+	for _, of := range slices.SortedFunc(maps.Keys(all), byFolder) {
+		// What has a gap to fill, or is put together with more, is no statement yet.
+		sql, ok := all.text(of)
+		if !ok || !beginsStatement.MatchString(sql) || hasGap.MatchString(sql) || pieces[of.name] {
+			continue
 		}
+		key := of.name
+		if other, taken := statements[key]; taken && other != sql {
+			key += "_of_" + filepath.Base(of.folder)
+		}
+		statements[key] = sql
 	}
 	return statements
 }
@@ -148,10 +142,35 @@ func nameOf(expr ast.Expr) (string, bool) {
 	return "", false
 }
 
-// constants are the top-level constants of the stores by name.
-type constants map[string]ast.Expr
+// name is that of a constant in the package of a folder.
+type name struct{ folder, name string }
 
-func (c constants) read(file *ast.File) {
+// constant is one with what storesOf has of its file.
+type constant struct {
+	value   ast.Expr
+	imports map[string]string
+}
+
+// constants are the top-level constants of the stores.
+type constants map[name]constant
+
+// storesOf are the folders of the stores that a file imports, by their names there.
+func storesOf(file *ast.File) map[string]string {
+	imports := map[string]string{}
+	for _, of := range file.Imports {
+		path, _ := strconv.Unquote(of.Path.Value)
+		path, isStore := strings.CutPrefix(path, "simgraph/db/")
+		if of.Name != nil && isStore {
+			imports[of.Name.Name] = path
+		} else if isStore {
+			imports[filepath.Base(path)] = path
+		}
+	}
+	return imports
+}
+
+func (c constants) read(folder string, file *ast.File) {
+	imports := storesOf(file)
 	for _, decl := range file.Decls {
 		group, isGroup := decl.(*ast.GenDecl)
 		if !isGroup || group.Tok != token.CONST {
@@ -159,28 +178,37 @@ func (c constants) read(file *ast.File) {
 		}
 		for _, spec := range group.Specs {
 			if value := spec.(*ast.ValueSpec); len(value.Values) == 1 {
-				c[value.Names[0].Name] = value.Values[0]
+				c[name{folder, value.Names[0].Name}] = constant{value.Values[0], imports}
 			}
 		}
 	}
 }
 
-// value evaluates a text; false for what is none.
-func (c constants) value(expr ast.Expr) (string, bool) {
+// text evaluates a constant; false for what is no text.
+func (c constants) text(of name) (string, bool) {
+	found, known := c[of]
+	if !known {
+		return "", false
+	}
+	return c.value(of.folder, found.imports, found.value)
+}
+
+func (c constants) value(folder string, imports map[string]string, expr ast.Expr) (string, bool) {
 	switch expr := expr.(type) {
 	case *ast.BasicLit:
 		text, err := strconv.Unquote(expr.Value)
 		return text, err == nil && expr.Kind == token.STRING
-	case *ast.Ident, *ast.SelectorExpr:
-		name, _ := nameOf(expr)
-		of, known := c[name]
-		if !known {
+	case *ast.Ident:
+		return c.text(name{folder, expr.Name})
+	case *ast.SelectorExpr:
+		of, isName := expr.X.(*ast.Ident)
+		if !isName {
 			return "", false
 		}
-		return c.value(of)
+		return c.text(name{imports[of.Name], expr.Sel.Name})
 	case *ast.BinaryExpr:
-		left, leftIs := c.value(expr.X)
-		right, rightIs := c.value(expr.Y)
+		left, leftIs := c.value(folder, imports, expr.X)
+		right, rightIs := c.value(folder, imports, expr.Y)
 		return left + right, leftIs && rightIs && expr.Op == token.ADD
 	}
 	return "", false

@@ -86,3 +86,15 @@ func (b *Budget) allows(n, least, usual uint64) bool {
 	}
 	return isLeft && b.nightly
 }
+
+// Cases returns how many random cases are tried of a number that usually is: with -short, as
+// under the race detector, a third, and in a nightly run ten times as many.
+func Cases(usual uint64) uint64 {
+	switch {
+	case testing.Short():
+		return (usual + 2) / 3
+	case Nightly():
+		return 10 * usual
+	}
+	return usual
+}

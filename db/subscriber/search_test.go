@@ -1,0 +1,80 @@
+package subscriber_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"simgraph/db/dbtest"
+	"simgraph/db/fleettest"
+	"simgraph/db/subscriber"
+	"simgraph/domain"
+	"simgraph/internal/fatal"
+)
+
+// searchable is a fleet of 20,000.
+const searchable = `
+INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date,
+  expiry_date, contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
+SELECT 1, 'cellular', '8944' || lpad(n::text, 15, '0'), '4477' || lpad(n::text, 8, '0'), '23415' || lpad((n * 7)::text, 10, '0'), 'Meter ' || n, '23410', 'IoT 50',
+  '2024-01-01Z', '2027-01-01Z', 36, false, true, 'physical', false, false
+FROM generate_series(1, 20000) n`
+
+// search is the filter of the page's search box.
+func search(t *testing.T, text string) domain.Listing {
+	t.Helper()
+	return fleettest.Listing(t, fmt.Sprintf("physicalId like %[1]q or subscriberId like %[1]q or nickname like %[1]q or imsi like %[1]q", text), "", 8)
+}
+
+func newSearchable(t *testing.T) *sqlx.DB {
+	t.Helper()
+	dbtest.WithoutCitus(t, "plans of PostgreSQL")
+	pool := fleettest.NewInventory(t)
+	var indexed bool
+	fatal.If(t, pool.Get(&indexed, "SELECT to_regclass('subscribers_texts') IS NOT NULL"))
+	if !indexed {
+		t.Skip("PostgreSQL has no pg_trgm here")
+	}
+	pool.MustExec(searchable)
+	pool.MustExec("VACUUM ANALYZE subscribers")
+	return pool
+}
+
+// What a search reads that finds few follows the index of texts, not the fleet.
+func TestASearchThatFindsFewReadsLittleOfTheFleet(t *testing.T) {
+	t.Parallel()
+	pool := newSearchable(t)
+	recorded := dbtest.NewRecorder(t, pool)
+	subscribers := subscriber.New(recorded.Pool)
+	var fleet int
+	fatal.If(t, pool.Get(&fleet, "SELECT pg_relation_size('subscribers') / 8192"))
+	for text, want := range map[string]string{
+		"8944000000000012345": "8944000000000012345", "000000000012345": "8944000000000012345", "447700012345": "8944000000000012345",
+		"234150000086415": "8944000000000012345", "METER 12345": "8944000000000012345",
+	} {
+		slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), fleettest.All, search(t, text)))
+		fleettest.WantIDs(t, slice.Items, want)
+		if read := recorded.Buffers(); read > fleet*2/3 {
+			t.Errorf("%s: reads %d pages, the fleet has %d\n%s", text, read, fleet, recorded.Plan())
+		}
+	}
+}
+
+// A statement that was run often is still planned for the text that it looks for.
+func TestASearchIsPlannedByItsTextHoweverOftenItRuns(t *testing.T) {
+	t.Parallel()
+	pool := newSearchable(t)
+	pool.SetMaxOpenConns(1)
+	subscribers := subscriber.New(pool)
+	for n := range 12 {
+		text := fmt.Sprintf("89440000000000%05d", 10_000+n)
+		slice := fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), fleettest.All, search(t, text)))
+		fleettest.WantIDs(t, slice.Items, text)
+		var kept int
+		fatal.If(t, pool.Get(&kept, "SELECT coalesce(sum(generic_plans), 0) FROM pg_prepared_statements WHERE statement LIKE '% ILIKE %'"))
+		if kept > 0 {
+			t.Fatalf("the search %d ran by a plan that knows no text", n+1)
+		}
+	}
+}

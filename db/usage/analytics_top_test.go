@@ -1,0 +1,80 @@
+package usage_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"simgraph/db/fleettest"
+	"simgraph/db/usage"
+	"simgraph/domain"
+)
+
+// A fleet in which more have usage than are counted at first, evenly or with a
+// few that have most of it.
+func TestTheTopOfAFleetIsThatOfAllItsRecords(t *testing.T) {
+	t.Parallel()
+	const fleet = 400
+	f := newUsageFleet(t, fleet)
+	r := rand.New(rand.NewPCG(3, 4))
+	var records []domain.UsageRecord
+	for n := range 6 * fleet {
+		started := fleettest.UsageNow.Add(-time.Duration(r.IntN(60*24*3600)) * time.Second)
+		weight := math.Pow(r.Float64(), float64(1+r.IntN(9)))
+		records = append(records, domain.UsageRecord{
+			RecordID: fmt.Sprint(n), Source: "pgw", PhysicalID: fmt.Sprintf("s%d", r.IntN(fleet)),
+			StartedAt: started, EndedAt: started, MobileTerminated: int64(weight * 1e6), Protocol: "TCP",
+		})
+	}
+	f.Record(records...)
+	analytics := usage.NewAnalytics(f.Usage)
+	var spans []domain.Range
+	for _, days := range []int{6, 8, 28, 40, 61} {
+		span, _ := domain.NewRange(fleettest.UsageNow.AddDate(0, 0, -days), fleettest.UsageNow.AddDate(0, 0, 1-days%2*2))
+		spans = append(spans, span)
+	}
+	month := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	for _, end := range []time.Time{month.AddDate(0, 1, 0), month.AddDate(0, 1, -3), month.AddDate(0, 2, -9)} {
+		span, _ := domain.NewRange(month, end)
+		spans = append(spans, span)
+	}
+	for _, span := range spans {
+		for _, first := range []int{1, 3, 100} {
+			got, err := analytics.Top(t.Context(), f.Scope, []domain.Subject{{}}, span, first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.checkTopOf(t, got[domain.Subject{}], records, span, first)
+		}
+	}
+}
+
+func (f *usageFleet) checkTopOf(t *testing.T, got []domain.SubscriberUsage, records []domain.UsageRecord, span domain.Range, first int) {
+	t.Helper()
+	sums := map[int64]int64{}
+	for _, r := range records {
+		if !r.StartedAt.Before(span.Start) && r.StartedAt.Before(span.End) {
+			sums[f.Keys[r.PhysicalID]] += r.MobileTerminated
+		}
+	}
+	var keys []int64
+	for key, sum := range sums {
+		if sum > 0 {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(x, y int64) int { return cmp.Or(cmp.Compare(sums[y], sums[x]), cmp.Compare(x, y)) })
+	keys = keys[:min(first, len(keys))]
+	if len(got) != len(keys) {
+		t.Fatalf("%s to %s: %d at the top, want %d", span.Start, span.End, len(got), len(keys))
+	}
+	for i, key := range keys {
+		if got[i].SubscriberKey != key || got[i].Total() != sums[key] {
+			t.Fatalf("%s to %s: place %d is %v, want %d with %d", span.Start, span.End, i, got[i], key, sums[key])
+		}
+	}
+}
