@@ -314,6 +314,9 @@ func (w *twins) aboutUsage() map[string]read {
 		all["the top of "+name] = func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(analytics.Top(ctx, s, of, span, 3))
 		}
+		all["the changes of "+name] = func(ctx context.Context, s domain.Scope) (any, error) {
+			return pairs(analytics.Changes(ctx, s, of, span, span.Before(), domain.MostRisen, 3))
+		}
 		for _, unit := range []domain.Unit{domain.Hourly, domain.Daily, domain.Weekly, domain.Monthly} {
 			all[fmt.Sprint("series of ", name, unit)] = func(ctx context.Context, s domain.Scope) (any, error) {
 				return pairs(analytics.Series(ctx, s, of, span, domain.Interval{Unit: unit, Zone: time.UTC}, domain.AllMeasures))

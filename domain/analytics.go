@@ -108,6 +108,26 @@ type SubscriberUsage struct {
 	Volume
 }
 
+// UsageChange is the usage of a subscriber in a span, and in another one that is
+// compared with it.
+type UsageChange struct {
+	SubscriberKey int64
+	// Bytes in both directions.
+	Total, Before int64
+}
+
+// Change is by how much the usage rose; negative where it fell.
+func (c *UsageChange) Change() int64 { return c.Total - c.Before }
+
+// ChangeOrder says which changes of usage are listed.
+type ChangeOrder string
+
+// The orders: those that rose or fell, the most first.
+const (
+	MostRisen  ChangeOrder = "MOST_RISEN"
+	MostFallen ChangeOrder = "MOST_FALLEN"
+)
+
 // Dimension is what usage is broken down by.
 type Dimension string
 
@@ -229,6 +249,9 @@ type Analytics interface {
 	Statistics(ctx context.Context, scope Scope, of []Subject, span Range, above int64) (map[Subject]SubscriberStatistics, error)
 	// Top returns the subscribers with the most usage of each subject.
 	Top(ctx context.Context, scope Scope, of []Subject, span Range, first int) (map[Subject][]SubscriberUsage, error)
+	// Changes returns the subscribers of each subject whose usage in the span is more, or
+	// less, than before by the most bytes, the largest change first.
+	Changes(ctx context.Context, scope Scope, of []Subject, span, before Range, order ChangeOrder, first int) (map[Subject][]UsageChange, error)
 
 	// The lists call each for whatever has usage, subject by subject. There may be
 	// a great many, but of several subjects at most MaxSeriesPoints together, and

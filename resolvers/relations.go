@@ -139,6 +139,7 @@ var (
 	statisticsOfUsage   = relateBy(field{"Usage", "perSubscriber", apart, ""}, usageStatistics, subjectOf, statisticsArguments)
 	sharesOfUsage       = relateBy(field{"Usage", "breakdown", apart, ""}, usageShares, subjectOf, sharesArguments)
 	topOfUsage          = relateBy(field{"Usage", "topSubscribers", apart, ""}, usageTop, subjectOf, topArguments)
+	changesOfUsage      = relateBy(field{"Usage", "topChanges", apart, ""}, usageChanges, subjectOf, changeArguments)
 	protocolsOfUsage    = relateBy(field{"Usage", "dataUsageByNetworkProtocol", apart, ""}, usageProtocols, subjectOf, spanArguments)
 	subscribersOfUsage  = relateBy(field{"Usage", "dataUsageBySubscriber", apart, ""}, usageSubscribers, subjectOf, spanArguments)
 	addressesOfUsage    = relateBy(field{"Usage", "dataUsageByIpAddress", apart, ""}, usageAddresses, subjectOf, spanArguments)
@@ -159,6 +160,8 @@ var (
 		func(r *report.Report) (string, bool) { return optional(r.DashboardID) })
 	subscriberOfTop = relate(field{"SubscriberUsage", "subscriber", rides, ""}, subscribersByKey,
 		func(u *domain.SubscriberUsage) (int64, bool) { return u.SubscriberKey, true })
+	subscriberOfChange = relate(field{"SubscriberUsageChange", "subscriber", rides, ""}, subscribersByKey,
+		func(c *domain.UsageChange) (int64, bool) { return c.SubscriberKey, true })
 )
 
 // The numbers of sessions of sources and network elements.

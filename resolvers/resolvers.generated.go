@@ -7,56 +7,57 @@ import (
 )
 
 type (
-	accessKeyResolver           struct{ *Graph }
-	alertDeliveryResolver       struct{ *Graph }
-	alertFiringResolver         struct{ *Graph }
-	auditEntryResolver          struct{ *Graph }
-	commandResolver             struct{ *Graph }
-	companyResolver             struct{ *Graph }
-	conditionAlertResolver      struct{ *Graph }
-	conditionAlertStateResolver struct{ *Graph }
-	conditionFiringResolver     struct{ *Graph }
-	conditionLogEntryResolver   struct{ *Graph }
-	dashboardResolver           struct{ *Graph }
-	dashboardTileResolver       struct{ *Graph }
-	feedElementResolver         struct{ *Graph }
-	feedRejectResolver          struct{ *Graph }
-	fieldUsageResolver          struct{ *Graph }
-	groupResolver               struct{ *Graph }
-	mailDeliveryResolver        struct{ *Graph }
-	mutationResolver            struct{ *Graph }
-	noteResolver                struct{ *Graph }
-	operationResolver           struct{ *Graph }
-	operationEffectsResolver    struct{ *Graph }
-	operationResultResolver     struct{ *Graph }
-	operatorResolver            struct{ *Graph }
-	parentLinkResolver          struct{ *Graph }
-	queryResolver               struct{ *Graph }
-	questionResolver            struct{ *Graph }
-	recipientResolver           struct{ *Graph }
-	reportResolver              struct{ *Graph }
-	sessionResolver             struct{ *Graph }
-	silenceResolver             struct{ *Graph }
-	sourceResolver              struct{ *Graph }
-	sourceRejectResolver        struct{ *Graph }
-	subscriberResolver          struct{ *Graph }
-	subscriberUsageResolver     struct{ *Graph }
-	subscriptionResolver        struct{ *Graph }
-	tagResolver                 struct{ *Graph }
-	tariffResolver              struct{ *Graph }
-	trustedDocumentResolver     struct{ *Graph }
-	upstreamResolver            struct{ *Graph }
-	usageResolver               struct{ *Graph }
-	usageSourceResolver         struct{ *Graph }
-	userResolver                struct{ *Graph }
-	userSessionResolver         struct{ *Graph }
-	viewerResolver              struct{ *Graph }
-	volumeAlertResolver         struct{ *Graph }
-	volumeAlertStateResolver    struct{ *Graph }
-	volumeLogEntryResolver      struct{ *Graph }
-	waitingUsageResolver        struct{ *Graph }
-	webhookResolver             struct{ *Graph }
-	webhookDeliveryResolver     struct{ *Graph }
+	accessKeyResolver             struct{ *Graph }
+	alertDeliveryResolver         struct{ *Graph }
+	alertFiringResolver           struct{ *Graph }
+	auditEntryResolver            struct{ *Graph }
+	commandResolver               struct{ *Graph }
+	companyResolver               struct{ *Graph }
+	conditionAlertResolver        struct{ *Graph }
+	conditionAlertStateResolver   struct{ *Graph }
+	conditionFiringResolver       struct{ *Graph }
+	conditionLogEntryResolver     struct{ *Graph }
+	dashboardResolver             struct{ *Graph }
+	dashboardTileResolver         struct{ *Graph }
+	feedElementResolver           struct{ *Graph }
+	feedRejectResolver            struct{ *Graph }
+	fieldUsageResolver            struct{ *Graph }
+	groupResolver                 struct{ *Graph }
+	mailDeliveryResolver          struct{ *Graph }
+	mutationResolver              struct{ *Graph }
+	noteResolver                  struct{ *Graph }
+	operationResolver             struct{ *Graph }
+	operationEffectsResolver      struct{ *Graph }
+	operationResultResolver       struct{ *Graph }
+	operatorResolver              struct{ *Graph }
+	parentLinkResolver            struct{ *Graph }
+	queryResolver                 struct{ *Graph }
+	questionResolver              struct{ *Graph }
+	recipientResolver             struct{ *Graph }
+	reportResolver                struct{ *Graph }
+	sessionResolver               struct{ *Graph }
+	silenceResolver               struct{ *Graph }
+	sourceResolver                struct{ *Graph }
+	sourceRejectResolver          struct{ *Graph }
+	subscriberResolver            struct{ *Graph }
+	subscriberUsageResolver       struct{ *Graph }
+	subscriberUsageChangeResolver struct{ *Graph }
+	subscriptionResolver          struct{ *Graph }
+	tagResolver                   struct{ *Graph }
+	tariffResolver                struct{ *Graph }
+	trustedDocumentResolver       struct{ *Graph }
+	upstreamResolver              struct{ *Graph }
+	usageResolver                 struct{ *Graph }
+	usageSourceResolver           struct{ *Graph }
+	userResolver                  struct{ *Graph }
+	userSessionResolver           struct{ *Graph }
+	viewerResolver                struct{ *Graph }
+	volumeAlertResolver           struct{ *Graph }
+	volumeAlertStateResolver      struct{ *Graph }
+	volumeLogEntryResolver        struct{ *Graph }
+	waitingUsageResolver          struct{ *Graph }
+	webhookResolver               struct{ *Graph }
+	webhookDeliveryResolver       struct{ *Graph }
 )
 
 // AccessKey answers the fields of AccessKey.
@@ -227,6 +228,11 @@ func (g *Graph) Subscriber() generated.SubscriberResolver {
 // SubscriberUsage answers the fields of SubscriberUsage.
 func (g *Graph) SubscriberUsage() generated.SubscriberUsageResolver {
 	return subscriberUsageResolver{g}
+}
+
+// SubscriberUsageChange answers the fields of SubscriberUsageChange.
+func (g *Graph) SubscriberUsageChange() generated.SubscriberUsageChangeResolver {
+	return subscriberUsageChangeResolver{g}
 }
 
 // Subscription answers the fields of Subscription.

@@ -54,7 +54,7 @@ var bounded = map[string]string{
 	"Query.sourceProfiles":       "at most 200 to a company, and the ready ones", "Query.sourceProfileVersions": "the last 100 are kept",
 	"AlertPreview.firings ConditionPreview.firings": "the first 100", "ConditionPreview.days": "as many as the argument has, at most 90",
 	"Silence.occurrences": "of at most 92 days", "Usage.series UsageSeries.points": "at most 2,400 steps",
-	"Usage.breakdown Usage.topSubscribers Recipient.mails Subscriber.tags Query.fieldUsageTotals": "pages by an argument, at most 100",
+	"Usage.breakdown Usage.topSubscribers Usage.topChanges Recipient.mails Subscriber.tags Query.fieldUsageTotals": "pages by an argument, at most 100",
 	"Usage.seriesBy": "as many as the argument has, at most 100, and the others",
 	"Subscriber.profiles RelatedItems.profiles":                                       "the first 100 of a card, which has room for a few",
 	"AlertLogEntry.deliveries VolumeLogEntry.deliveries ConditionLogEntry.deliveries": "one for each recipient and webhook, at most 120",

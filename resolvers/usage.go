@@ -126,6 +126,21 @@ func (u usageResolver) TopSubscribers(ctx context.Context, of *model.Usage, firs
 	return pointers(top), err
 }
 
+func (u usageResolver) TopChanges(
+	ctx context.Context, of *model.Usage, first int32, order domain.ChangeOrder, start *time.Time, align domain.Alignment,
+) ([]*domain.UsageChange, error) {
+	args, err := newChangeArgs(ctx, of, first, order, start, align)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := changesOfUsage.with(ctx, of, args)
+	return pointers(changes), err
+}
+
+func (u subscriberUsageChangeResolver) Subscriber(ctx context.Context, of *domain.UsageChange) (*domain.Subscriber, error) {
+	return subscriberOfChange.of(ctx, of)
+}
+
 func (u subscriberUsageResolver) Subscriber(ctx context.Context, of *domain.SubscriberUsage) (*domain.Subscriber, error) {
 	return subscriberOfTop.of(ctx, of)
 }
@@ -150,6 +165,10 @@ func (u usageResolver) Comparison(ctx context.Context, of *model.Usage, start ti
 	if err != nil {
 		return nil, err
 	}
+	return comparedUsage(caller, of, start, align)
+}
+
+func comparedUsage(caller *domain.Caller, of *model.Usage, start time.Time, align domain.Alignment) (*model.Usage, error) {
 	billing := caller.Company.Billing()
 	if of.Period != nil && align == domain.AlignPeriod {
 		return usageOfPeriod(of.Of, billing.PeriodAt(start))

@@ -46,6 +46,11 @@ type (
 		usageSpan
 		first int
 	}
+	changeArgs struct {
+		topArgs
+		before usageSpan
+		order  domain.ChangeOrder
+	}
 	statisticsArgs struct {
 		usageSpan
 		above int64
@@ -86,6 +91,25 @@ func newTopArgs(of *model.Usage, first int32) (topArgs, error) {
 	return topArgs{spanOf(of), int(first)}, checkFirst(first)
 }
 
+func newChangeArgs(
+	ctx context.Context, of *model.Usage, first int32, order domain.ChangeOrder, start *time.Time, align domain.Alignment,
+) (changeArgs, error) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return changeArgs{}, err
+	}
+	var before *model.Usage
+	if start == nil {
+		before, err = previousUsage(caller, of)
+	} else {
+		before, err = comparedUsage(caller, of, *start, align)
+	}
+	if err != nil {
+		return changeArgs{}, err
+	}
+	return changeArgs{topArgs{spanOf(of), int(first)}, spanOf(before), order}, checkFirst(first)
+}
+
 func checkFirst(first int32) error {
 	if first < 1 || first > domain.MaxShares {
 		return domain.Invalid("first", "first must be 1 to %d, not %d", domain.MaxShares, first)
@@ -124,6 +148,11 @@ func topArguments(_ context.Context, of *model.Usage, args arguments) (topArgs, 
 	return newTopArgs(of, argument[int32](args, "first"))
 }
 
+func changeArguments(ctx context.Context, of *model.Usage, args arguments) (changeArgs, error) {
+	return newChangeArgs(ctx, of, argument[int32](args, "first"), argument[domain.ChangeOrder](args, "order"), argument[*time.Time](args, "start"),
+		argument[domain.Alignment](args, "align"))
+}
+
 // What relations of usage load.
 var (
 	usageTotals = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, span usageSpan) (map[domain.Subject]domain.UsageTotals, error) {
@@ -145,6 +174,9 @@ var (
 	})
 	usageTop = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, args topArgs) (map[domain.Subject][]domain.SubscriberUsage, error) {
 		return l.graph.Analytics.Top(ctx, l.scope, of, args.hours(), args.first)
+	})
+	usageChanges = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, args changeArgs) (map[domain.Subject][]domain.UsageChange, error) {
+		return l.graph.Analytics.Changes(ctx, l.scope, of, args.hours(), args.before.hours(), args.order, args.first)
 	})
 	usageProtocols   = gathering(func(g *Graph) gather[domain.ProtocolHour] { return g.Analytics.ProtocolHours })
 	usageSubscribers = gathering(func(g *Graph) gather[domain.SubscriberUsage] { return g.Analytics.Subscribers })

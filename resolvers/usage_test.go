@@ -2,6 +2,8 @@ package resolvers_test
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,6 +69,50 @@ func TestTheAnswersAboutUsageAgree(t *testing.T) {
 	}
 }
 
+// What changed most is the difference of the totals of the spans that the graph itself compares.
+func TestTheChangesOfUsageAreThoseBetweenTheSpansThatAreCompared(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	const each = `topSubscribers(first: 100) {total subscriber {physicalId}}`
+	const changed = `{total before change subscriber {physicalId}}`
+	a := s.mustAsk(t, `{company {
+  days: usage(start: "2026-11-12T00:00:00Z", end: "2026-11-19T00:00:00Z") {`+each+` other: previous {`+each+`} rose: topChanges(first: 100) `+changed+` fell: topChanges(first: 100, order: MOST_FALLEN) `+changed+`}
+  moved: usage(start: "2026-11-12T00:00:00Z", end: "2026-11-19T00:00:00Z") {`+each+` other: comparison(start: "2026-10-12T00:00:00Z", align: BILLING_PERIOD) {`+each+`}
+    rose: topChanges(first: 100, start: "2026-10-12T00:00:00Z", align: BILLING_PERIOD) `+changed+` fell: topChanges(first: 100, order: MOST_FALLEN, start: "2026-10-12T00:00:00Z", align: BILLING_PERIOD) `+changed+`}
+  period: usage {`+each+` other: previous {`+each+`} rose: topChanges(first: 100) `+changed+` fell: topChanges(first: 100, order: MOST_FALLEN) `+changed+`}}}`)
+	for name, usage := range a.at("company").(map[string]any) {
+		of := usage.(map[string]any)
+		total, before := totalsBySubscriber(t, of["topSubscribers"]), totalsBySubscriber(t, of["other"].(map[string]any)["topSubscribers"])
+		changes := 0
+		for list, sign := range map[string]int64{"rose": 1, "fell": -1} {
+			last := int64(math.MaxInt64)
+			for _, item := range of[list].([]any) {
+				c := item.(map[string]any)
+				id := c["subscriber"].(map[string]any)["physicalId"].(string)
+				change := number(t, c["change"])
+				if number(t, c["total"]) != total[id] || number(t, c["before"]) != before[id] || change != total[id]-before[id] || sign*change <= 0 || sign*change > last {
+					t.Errorf("%s, %s: %v, want %d after %d", name, list, c, total[id], before[id])
+				}
+				last, changes = sign*change, changes+1
+			}
+		}
+		maps.Copy(before, total)
+		if changes < 3 || changes > len(before) {
+			t.Errorf("%s: %d changes of %d subscribers", name, changes, len(before))
+		}
+	}
+}
+
+func totalsBySubscriber(t *testing.T, list any) map[string]int64 {
+	t.Helper()
+	totals := map[string]int64{}
+	for _, item := range list.([]any) {
+		top := item.(map[string]any)
+		totals[top["subscriber"].(map[string]any)["physicalId"].(string)] = number(t, top["total"])
+	}
+	return totals
+}
+
 func TestThePeriodThatIsAskedForByDefaultIsTheCurrentOne(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -117,6 +163,8 @@ func TestTheUsageOfManyIsAStatementForEachField(t *testing.T) {
 			`{comparison(start: "2026-11-01T00:00:00Z", align: WEEKDAY) {seriesBy(by: PROTOCOL, zeroFill: false) {total}}}`: 1,
 			`{a: breakdown(by: IP_ADDRESS) {total} b: breakdown(by: TARIFF, first: 1) {value}}`:                             2,
 			`{topSubscribers(first: 3) {total}}`:                                                                            1,
+			`{topChanges(first: 3) {change} again: topChanges(first: 3, order: MOST_RISEN) {before}}`:                       1,
+			`{topChanges(start: "2026-11-01T00:00:00Z") {total} fell: topChanges(order: MOST_FALLEN) {change}}`:             2,
 			`{topSubscribers(first: 3) {subscriber {physicalId tags {name}}}}`:                                              2,
 			`{totals {total} previous {totals {total} previous {totals {total}}}}`:                                          3,
 			`{dataCompleteUntil}`: 1,
@@ -150,7 +198,7 @@ func TestAUserOfAGroupSeesTheUsageOfItsSubscribers(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	const question = `{company {usage(start: "2026-11-18T00:00:00Z", end: "2026-11-21T00:00:00Z") {totals {total sessions}
-  series {total} groups: breakdown(by: GROUP) {value total} tariffs: breakdown(by: TARIFF) {value total} topSubscribers {subscriber {groupId}}}}
+  series {total} groups: breakdown(by: GROUP) {value total} tariffs: breakdown(by: TARIFF) {value total} topSubscribers {subscriber {groupId}} topChanges(first: 100) {subscriber {groupId}}}}
   dataUsage(startDate: "2026-11-18", endDate: "2026-11-20") {mobileOriginated}
   dataUsageBySubscriber(startDate: "2026-11-18", endDate: "2026-11-20") {totalDataUsage}}`
 	whole := number(t, s.mustAsk(t, question).at("dataUsageBySubscriber", "totalDataUsage"))
@@ -181,7 +229,10 @@ func TestAUserOfAGroupSeesTheUsageOfItsSubscribers(t *testing.T) {
 	if tariff := a.at("company", "usage", "tariffs", 0, "value"); tariff != nil {
 		t.Errorf("shows the tariff %v", tariff)
 	}
-	for _, top := range usage["topSubscribers"].([]any) {
+	if len(usage["topChanges"].([]any)) == 0 {
+		t.Error("nothing changed")
+	}
+	for _, top := range append(usage["topSubscribers"].([]any), usage["topChanges"].([]any)...) {
 		if got := top.(map[string]any)["subscriber"].(map[string]any)["groupId"]; got != id {
 			t.Errorf("shows a subscriber of group %v", got)
 		}
@@ -206,6 +257,8 @@ func TestWrongQuestionsAboutUsageAreNamed(t *testing.T) {
 		`usage(start: "2026-09-01T00:00:00Z", end: "2026-11-11T00:00:00Z") {seriesBy(by: TAG, interval: HOUR, first: 100) {total}}`: "more than 100000 points",
 		`usage {perSubscriber(above: -1) {above}}`:                                                                                  "must not be negative",
 		`usage {comparison(start: "0900-01-01T00:00:00Z") {totals {total}}}`:                                                        "years go from",
+		`usage {topChanges(first: 101) {total}}`:                                                                                    "first must be 1 to 100",
+		`usage {topChanges(start: "0900-01-01T00:00:00Z") {total}}`:                                                                 "years go from",
 		`usage {topSubscribers(first: 0) {total}}`:                                                                                  "first must be 1 to 100",
 	} {
 		a := s.ask(t, "{company {"+question+"}}")

@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ func NewAnalytics(usage *Store) *Analytics { return &Analytics{usage.pool, usage
 // hour; all else is added up over subscribers: the members of the subjects.
 // Subjects have numbers, which are their places in of.
 type usageQuery struct {
-	parameters
+	*parameters
 	scope domain.Scope
 	of    []domain.Subject
 	span  domain.Range
@@ -41,9 +42,18 @@ type usageQuery struct {
 }
 
 func newUsageQuery(scope domain.Scope, of []domain.Subject, span domain.Range) *usageQuery {
-	q := &usageQuery{scope: scope, of: of, span: span, places: map[string]string{}}
+	q := &usageQuery{parameters: &parameters{}, scope: scope, of: of, span: span, places: map[string]string{}}
 	q.own("company") // $1, as in all statements
 	return q
+}
+
+// during is the query about another span, in the same statement.
+func (q *usageQuery) during(span domain.Range) *usageQuery {
+	other := *q
+	other.span, other.places = span, maps.Clone(q.places)
+	delete(other.places, "start")
+	delete(other.places, "end")
+	return &other
 }
 
 // kind is that of all the subjects.

@@ -175,6 +175,7 @@ func TestAnalyticsAgreeWithTheRecords(t *testing.T) {
 		u.checkTotals(rt, q)
 		u.checkSeries(rt, q)
 		u.checkTop(rt, q)
+		u.checkChanges(rt, q)
 		for _, by := range dimensions {
 			u.checkBreakdown(rt, q, by)
 			u.checkSeriesBy(rt, q, by, rapid.SampledFrom([]int{1, 2, 8}).Draw(rt, "first"))
@@ -278,6 +279,50 @@ func (u *usageTruth) checkTop(t *rapid.T, q question) {
 			}
 		}
 	}
+}
+
+// checkChanges compares the span with one of another length near it, which may overlap it.
+func (u *usageTruth) checkChanges(t *rapid.T, q question) {
+	back := time.Duration(rapid.SampledFrom([]int{1, 24 * 60, 12*24*60 + 30, 35 * 24 * 60}).Draw(t, "back")) * time.Minute
+	before, _ := domain.NewRange(q.span.Start.Add(-back), q.span.End.Add(-back/2))
+	order := rapid.SampledFrom([]domain.ChangeOrder{domain.MostRisen, domain.MostFallen}).Draw(t, "order")
+	got := mustGet(u.analytics.Changes(t.Context(), q.scope, q.of, q.span, before, order, 3))(t)
+	for _, of := range q.of {
+		var records []domain.UsageRecord
+		for _, r := range u.records {
+			if present := groupNow(r); shows(q.scope, &present) && (u.counts(r, of, q.scope, q.span) || u.counts(r, of, q.scope, before)) {
+				records = append(records, r)
+			}
+		}
+		if want := u.changesOf(records, q.span, before, order, 3); !slices.Equal(got[of], want) {
+			t.Fatalf("changes of %v: got %v, want %v", of, got[of], want)
+		}
+	}
+}
+
+// changesOf are the changes from the span before, from the records of both.
+func (f *usageFleet) changesOf(records []domain.UsageRecord, span, before domain.Range, order domain.ChangeOrder, first int) []domain.UsageChange {
+	of := map[int64]domain.UsageChange{}
+	for _, r := range records {
+		c := of[f.keys[r.PhysicalID]]
+		c.SubscriberKey = f.keys[r.PhysicalID]
+		if !r.StartedAt.Before(span.Start) && r.StartedAt.Before(span.End) {
+			c.Total += volumeOf(r).Total()
+		}
+		if !r.StartedAt.Before(before.Start) && r.StartedAt.Before(before.End) {
+			c.Before += volumeOf(r).Total()
+		}
+		of[c.SubscriberKey] = c
+	}
+	sign := int64(1)
+	if order == domain.MostFallen {
+		sign = -1
+	}
+	maps.DeleteFunc(of, func(_ int64, c domain.UsageChange) bool { return sign*c.Change() <= 0 })
+	all := slices.SortedFunc(maps.Values(of), func(x, y domain.UsageChange) int {
+		return cmp.Or(cmp.Compare(sign*y.Change(), sign*x.Change()), cmp.Compare(x.SubscriberKey, y.SubscriberKey))
+	})
+	return all[:min(first, len(all))]
 }
 
 func later(a, b time.Time) time.Time {

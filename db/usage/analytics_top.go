@@ -174,6 +174,64 @@ const (
       WHERE d.company_id = {company} AND d.day = ANY({days}) AND d.subscriber_key = k.subscriber_key`
 )
 
+// topChanges counts the usage of all members in both spans: whole billing periods stand
+// ready, of others a row is read for each subscriber and day. Nobody can be left out by what
+// the periods have, as in topByThreshold: many have used as much as the one who rose most.
+const topChanges = `
+SELECT subject, subscriber_key, more, less
+FROM (
+  SELECT u.*, row_number() OVER (PARTITION BY u.subject ORDER BY u.more - u.less DESC, u.subscriber_key) AS place
+  FROM (
+    SELECT v.subject, v.subscriber_key, sum(v.more)::bigint AS more, sum(v.less)::bigint AS less
+    FROM (
+      SELECT subject, subscriber_key, mobile_originated + mobile_terminated AS more, 0::bigint AS less FROM ({more}) AS m
+      UNION ALL
+      SELECT subject, subscriber_key, 0::bigint, mobile_originated + mobile_terminated FROM ({less}) AS l
+    ) AS v
+    GROUP BY v.subject, v.subscriber_key
+    HAVING sum(v.more) > sum(v.less)
+  ) AS u
+  JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key
+  WHERE {visible}
+) AS u
+WHERE place <= {first}
+ORDER BY subject, place`
+
+// Changes implements domain.Analytics. Who fell most rose most from the span to the one
+// before: the statements know rises alone.
+func (a *Analytics) Changes(
+	ctx context.Context, scope domain.Scope, of []domain.Subject, span, before domain.Range, order domain.ChangeOrder, first int,
+) (map[domain.Subject][]domain.UsageChange, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	more, less := span, before
+	if order == domain.MostFallen {
+		more, less = before, span
+	}
+	type row struct {
+		Subject       int
+		SubscriberKey int64
+		More, Less    int64
+	}
+	q := newUsageQuery(scope, of, more)
+	billing, err := a.billing(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	sql := q.fill(topChanges, "more", q.bySubscriber(billing), "less", q.during(less).bySubscriber(billing), "first", q.arg(first, "bigint"))
+	changes := make(map[domain.Subject][]domain.UsageChange, len(of))
+	err = pg.EachRow(ctx, a.pool, sql, q.args, func(r row) error {
+		change := domain.UsageChange{SubscriberKey: r.SubscriberKey, Total: r.More, Before: r.Less}
+		if order == domain.MostFallen {
+			change.Total, change.Before = r.Less, r.More
+		}
+		changes[of[r.Subject-1]] = append(changes[of[r.Subject-1]], change)
+		return nil
+	})
+	return changes, err
+}
+
 func (q *usageQuery) topByPeriods(billing domain.Billing, first int) string {
 	starts, ends := PeriodsOver(billing, q.span)
 	periods := q.arg(TimeArray(starts), "timestamptz[]")

@@ -49,6 +49,7 @@ func TestTheTopOfAFleetIsThatOfAllItsRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.checkTopOf(t, got[domain.Subject{}], records, span, first)
+			f.checkChangesOf(t, analytics, records, span, first)
 		}
 	}
 }
@@ -75,6 +76,20 @@ func (f *usageFleet) checkTopOf(t *testing.T, got []domain.SubscriberUsage, reco
 	for i, key := range keys {
 		if got[i].SubscriberKey != key || got[i].Total() != sums[key] {
 			t.Fatalf("%s to %s: place %d is %v, want %d with %d", span.Start, span.End, i, got[i], key, sums[key])
+		}
+	}
+}
+
+func (f *usageFleet) checkChangesOf(t *testing.T, analytics *usage.Analytics, records []domain.UsageRecord, span domain.Range, first int) {
+	t.Helper()
+	before, _ := domain.NewRange(span.Start.AddDate(0, 0, -9), span.End.AddDate(0, 0, -9))
+	for _, order := range []domain.ChangeOrder{domain.MostRisen, domain.MostFallen} {
+		got, err := analytics.Changes(t.Context(), f.scope, []domain.Subject{{}}, span, before, order, first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := f.changesOf(records, span, before, order, first); !slices.Equal(got[domain.Subject{}], want) {
+			t.Fatalf("%s to %s, %s: got %v, want %v", span.Start, span.End, order, got[domain.Subject{}], want)
 		}
 	}
 }

@@ -398,6 +398,7 @@ func (e *executableSchema) Plan() *plan.Schema {
 			"SubscriberEdge":                      e.planSubscriberEdge(),
 			"SubscriberList":                      e.planSubscriberList(),
 			"SubscriberUsage":                     e.planSubscriberUsage(),
+			"SubscriberUsageChange":               e.planSubscriberUsageChange(),
 			"SyncUpstreamPayload":                 e.planSyncUpstreamPayload(),
 			"Tag":                                 e.planTag(),
 			"TagConnection":                       e.planTagConnection(),
@@ -11135,6 +11136,54 @@ func (e *executableSchema) planSubscriberUsage() *plan.Object {
 	}
 }
 
+func (e *executableSchema) planSubscriberUsageChange() *plan.Object {
+	return &plan.Object{
+		Satisfies: subscriberUsageChangeImplementors,
+		Fields: map[string]*plan.Field{
+			"subscriber": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SubscriberUsageChange_subscriber(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.UsageChange)
+					return e.Resolvers.SubscriberUsageChange().Subscriber(ctx, obj)
+				},
+				Shape: plan.Pointer[domain.Subscriber](false, "Subscriber"),
+			},
+			"total": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SubscriberUsageChange_total(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.UsageChange)
+					return appendNBigInt2int64(b, obj.Total)
+				},
+			},
+			"before": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SubscriberUsageChange_before(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.UsageChange)
+					return appendNBigInt2int64(b, obj.Before)
+				},
+			},
+			"change": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_SubscriberUsageChange_change(ctx, field)
+				},
+				Plain: func(b []byte, of any) ([]byte, bool) {
+					obj := of.(*domain.UsageChange)
+					return appendNBigInt2int64(b, obj.Change())
+				},
+			},
+		},
+	}
+}
+
 func (e *executableSchema) planSyncUpstreamPayload() *plan.Object {
 	return &plan.Object{
 		Satisfies: syncUpstreamPayloadImplementors,
@@ -12431,6 +12480,9 @@ func (e *executableSchema) planUsage() *plan.Object {
 	topSubscribers0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
 		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
 	})
+	topChanges0permissions := sync.OnceValues(func() ([]domain.Permission, error) {
+		return ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(context.Background(), []any{"VIEW_SUBSCRIBER"})
+	})
 	return &plan.Object{
 		Satisfies: usageImplementors,
 		Fields: map[string]*plan.Field{
@@ -12533,6 +12585,33 @@ func (e *executableSchema) planUsage() *plan.Object {
 					return directive1(ctx)
 				},
 				Shape: plan.List[*domain.SubscriberUsage](false, plan.Pointer[domain.SubscriberUsage](true, "SubscriberUsage")),
+			},
+			"topChanges": {
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_Usage_topChanges(ctx, field)
+				},
+				Arguments: func(ctx context.Context, raw map[string]any) (map[string]any, error) {
+					return e.executing(ctx).field_Usage_topChanges_args(ctx, raw)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*model.Usage)
+					return e.Resolvers.Usage().TopChanges(ctx, obj, fc.Args["first"].(int32), fc.Args["order"].(domain.ChangeOrder), fc.Args["start"].(*time.Time), fc.Args["align"].(domain.Alignment))
+				},
+				Guard: func(ctx context.Context, of any, directive0 graphql.Resolver) (any, error) {
+					obj := of.(*model.Usage)
+					directive1 := func(ctx context.Context) (any, error) {
+						permissions, err := topChanges0permissions()
+						if err != nil {
+							return nil, err
+						}
+						if ec.Directives.Guard == nil {
+							return nil, errors.New("directive guard is not implemented")
+						}
+						return ec.Directives.Guard(ctx, obj, directive0, permissions)
+					}
+					return directive1(ctx)
+				},
+				Shape: plan.List[*domain.UsageChange](false, plan.Pointer[domain.UsageChange](true, "SubscriberUsageChange")),
 			},
 			"previous": {
 				NonNull: true,

@@ -59,6 +59,7 @@ type ResolverRoot interface {
 	SourceReject() SourceRejectResolver
 	Subscriber() SubscriberResolver
 	SubscriberUsage() SubscriberUsageResolver
+	SubscriberUsageChange() SubscriberUsageChangeResolver
 	Subscription() SubscriptionResolver
 	Tag() TagResolver
 	Tariff() TariffResolver
@@ -1641,6 +1642,13 @@ type ComplexityRoot struct {
 		Total            func(childComplexity int) int
 	}
 
+	SubscriberUsageChange struct {
+		Before     func(childComplexity int) int
+		Change     func(childComplexity int) int
+		Subscriber func(childComplexity int) int
+		Total      func(childComplexity int) int
+	}
+
 	Subscription struct {
 		AlertTriggered    func(childComplexity int) int
 		OperationChanged  func(childComplexity int, operationID *string) int
@@ -1833,6 +1841,7 @@ type ComplexityRoot struct {
 		Series                     func(childComplexity int, interval domain.Unit, timeZone *string, zeroFill bool) int
 		SeriesBy                   func(childComplexity int, by domain.Dimension, interval domain.Unit, timeZone *string, first int32, zeroFill bool) int
 		SessionCount               func(childComplexity int) int
+		TopChanges                 func(childComplexity int, first int32, order domain.ChangeOrder, start *time.Time, align domain.Alignment) int
 		TopSubscribers             func(childComplexity int, first int32) int
 		Totals                     func(childComplexity int) int
 	}
@@ -8985,6 +8994,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SubscriberUsage.Total(childComplexity), true
 
+	case "SubscriberUsageChange.before":
+		if e.ComplexityRoot.SubscriberUsageChange.Before == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SubscriberUsageChange.Before(childComplexity), true
+	case "SubscriberUsageChange.change":
+		if e.ComplexityRoot.SubscriberUsageChange.Change == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SubscriberUsageChange.Change(childComplexity), true
+	case "SubscriberUsageChange.subscriber":
+		if e.ComplexityRoot.SubscriberUsageChange.Subscriber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SubscriberUsageChange.Subscriber(childComplexity), true
+	case "SubscriberUsageChange.total":
+		if e.ComplexityRoot.SubscriberUsageChange.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SubscriberUsageChange.Total(childComplexity), true
+
 	case "Subscription.alertTriggered":
 		if e.ComplexityRoot.Subscription.AlertTriggered == nil {
 			break
@@ -9773,6 +9807,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.SessionCount(childComplexity), true
+	case "Usage.topChanges":
+		if e.ComplexityRoot.Usage.TopChanges == nil {
+			break
+		}
+
+		args, err := ec.field_Usage_topChanges_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Usage.TopChanges(childComplexity, args["first"].(int32), args["order"].(domain.ChangeOrder), args["start"].(*time.Time), args["align"].(domain.Alignment)), true
 	case "Usage.topSubscribers":
 		if e.ComplexityRoot.Usage.TopSubscribers == nil {
 			break
@@ -19376,6 +19421,17 @@ type Usage {
     "How many, 1 to 100."
     first: Int! = 10
   ): [SubscriberUsage!] @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull
+  "The subscribers whose usage in the span is more, or less, than in another one by the most bytes."
+  topChanges(
+    "How many, 1 to 100."
+    first: Int! = 10
+    "Which of them, those with the largest change first."
+    order: UsageChangeOrder! = MOST_RISEN
+    "The other span, as comparison finds it; that of previous when missing."
+    start: DateTime
+    "How the other span is aligned, where start is given."
+    align: UsageAlignment! = DATE
+  ): [SubscriberUsageChange!] @guard(permissions: [VIEW_SUBSCRIBER]) @semanticNonNull @price(units: 20)
   "Usage in the span of the same length before; for a billing period, the one before."
   previous: Usage!
   """
@@ -19510,6 +19566,26 @@ type SubscriberUsage {
   mobileTerminated: BigInt!
   "Bytes in both directions."
   total: BigInt!
+}
+
+"A subscriber with its usage in a span and in the one that is compared with it."
+type SubscriberUsageChange {
+  "The subscriber."
+  subscriber: Subscriber @semanticNonNull
+  "Bytes in both directions in the span."
+  total: BigInt!
+  "Bytes in both directions in the other span."
+  before: BigInt!
+  "How many bytes total is more than before; negative where it is less."
+  change: BigInt!
+}
+
+"Which changes of usage are listed."
+enum UsageChangeOrder {
+  "Those that rose, the largest rise first."
+  MOST_RISEN
+  "Those that fell, the largest fall first."
+  MOST_FALLEN
 }
 
 "A network element that reports usage."
@@ -22828,6 +22904,20 @@ func (ec *executionContext) childFields_SubscriberUsage(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type SubscriberUsage", field.Name)
 }
 
+func (ec *executionContext) childFields_SubscriberUsageChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subscriber":
+		return ec.fieldContext_SubscriberUsageChange_subscriber(ctx, field)
+	case "total":
+		return ec.fieldContext_SubscriberUsageChange_total(ctx, field)
+	case "before":
+		return ec.fieldContext_SubscriberUsageChange_before(ctx, field)
+	case "change":
+		return ec.fieldContext_SubscriberUsageChange_change(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SubscriberUsageChange", field.Name)
+}
+
 func (ec *executionContext) childFields_SyncUpstreamPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "upstream":
@@ -23186,6 +23276,8 @@ func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql
 		return ec.fieldContext_Usage_perSubscriber(ctx, field)
 	case "topSubscribers":
 		return ec.fieldContext_Usage_topSubscribers(ctx, field)
+	case "topChanges":
+		return ec.fieldContext_Usage_topChanges(ctx, field)
 	case "previous":
 		return ec.fieldContext_Usage_previous(ctx, field)
 	case "comparison":

@@ -22,6 +22,9 @@ import (
 type SubscriberUsageResolver interface {
 	Subscriber(ctx context.Context, obj *domain.SubscriberUsage) (*domain.Subscriber, error)
 }
+type SubscriberUsageChangeResolver interface {
+	Subscriber(ctx context.Context, obj *domain.UsageChange) (*domain.Subscriber, error)
+}
 type UsageResolver interface {
 	Period(ctx context.Context, obj *model.Usage) (*domain.Period, error)
 	Totals(ctx context.Context, obj *model.Usage) (*domain.UsageTotals, error)
@@ -30,6 +33,7 @@ type UsageResolver interface {
 	SeriesBy(ctx context.Context, obj *model.Usage, by domain.Dimension, interval domain.Unit, timeZone *string, first int32, zeroFill bool) ([]*model.UsageSeries, error)
 	PerSubscriber(ctx context.Context, obj *model.Usage, above int64) (*domain.SubscriberStatistics, error)
 	TopSubscribers(ctx context.Context, obj *model.Usage, first int32) ([]*domain.SubscriberUsage, error)
+	TopChanges(ctx context.Context, obj *model.Usage, first int32, order domain.ChangeOrder, start *time.Time, align domain.Alignment) ([]*domain.UsageChange, error)
 	Previous(ctx context.Context, obj *model.Usage) (*model.Usage, error)
 	Comparison(ctx context.Context, obj *model.Usage, start time.Time, align domain.Alignment) (*model.Usage, error)
 	DataCompleteUntil(ctx context.Context, obj *model.Usage) (*time.Time, error)
@@ -178,6 +182,44 @@ func (ec *executionContext) field_Usage_series_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["zeroFill"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Usage_topChanges_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int32, error) {
+			return ec.unmarshalNInt2int32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "order",
+		func(ctx context.Context, v any) (domain.ChangeOrder, error) {
+			return ec.unmarshalNUsageChangeOrder2simgraphᚋdomainᚐChangeOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["order"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "start",
+		func(ctx context.Context, v any) (*time.Time, error) {
+			return ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["start"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "align",
+		func(ctx context.Context, v any) (domain.Alignment, error) {
+			return ec.unmarshalNUsageAlignment2simgraphᚋdomainᚐAlignment(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["align"] = arg3
 	return args, nil
 }
 
@@ -422,6 +464,107 @@ func (ec *executionContext) _SubscriberUsage_total(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_SubscriberUsage_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("SubscriberUsage", field, true, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _SubscriberUsageChange_subscriber(ctx context.Context, field graphql.CollectedField, obj *domain.UsageChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubscriberUsageChange_subscriber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.SubscriberUsageChange().Subscriber(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *domain.Subscriber) graphql.Marshaler {
+			return ec.marshalOSubscriber2ᚖsimgraphᚋdomainᚐSubscriber(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SubscriberUsageChange_subscriber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SubscriberUsageChange",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Subscriber(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SubscriberUsageChange_total(ctx context.Context, field graphql.CollectedField, obj *domain.UsageChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubscriberUsageChange_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubscriberUsageChange_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SubscriberUsageChange", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _SubscriberUsageChange_before(ctx context.Context, field graphql.CollectedField, obj *domain.UsageChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubscriberUsageChange_before(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Before, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubscriberUsageChange_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SubscriberUsageChange", field, false, false, errors.New("field of type BigInt does not have child fields"))
+}
+
+func (ec *executionContext) _SubscriberUsageChange_change(ctx context.Context, field graphql.CollectedField, obj *domain.UsageChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SubscriberUsageChange_change(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Change(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNBigInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SubscriberUsageChange_change(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SubscriberUsageChange", field, true, false, errors.New("field of type BigInt does not have child fields"))
 }
 
 func (ec *executionContext) _Usage_period(ctx context.Context, field graphql.CollectedField, obj *model.Usage) (ret graphql.Marshaler) {
@@ -720,6 +863,68 @@ func (ec *executionContext) fieldContext_Usage_topSubscribers(ctx context.Contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Usage_topSubscribers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Usage_topChanges(ctx context.Context, field graphql.CollectedField, obj *model.Usage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Usage_topChanges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Usage().TopChanges(ctx, obj, fc.Args["first"].(int32), fc.Args["order"].(domain.ChangeOrder), fc.Args["start"].(*time.Time), fc.Args["align"].(domain.Alignment))
+		},
+		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
+			directive0 := next
+
+			directive1 := func(ctx context.Context) (any, error) {
+				permissions, err := ec.unmarshalNPermission2ᚕsimgraphᚋdomainᚐPermissionᚄ(ctx, []any{"VIEW_SUBSCRIBER"})
+				if err != nil {
+					var zeroVal []*domain.UsageChange
+					return zeroVal, err
+				}
+				if ec.Directives.Guard == nil {
+					var zeroVal []*domain.UsageChange
+					return zeroVal, errors.New("directive guard is not implemented")
+				}
+				return ec.Directives.Guard(ctx, obj, directive0, permissions)
+			}
+
+			next = directive1
+			return next
+		},
+		func(ctx context.Context, selections ast.SelectionSet, v []*domain.UsageChange) graphql.Marshaler {
+			return ec.marshalOSubscriberUsageChange2ᚕᚖsimgraphᚋdomainᚐUsageChangeᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Usage_topChanges(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Usage",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SubscriberUsageChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Usage_topChanges_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -2422,6 +2627,92 @@ func (ec *executionContext) _SubscriberUsage(ctx context.Context, sel ast.Select
 	return out
 }
 
+var subscriberUsageChangeImplementors = []string{"SubscriberUsageChange"}
+
+func (ec *executionContext) _SubscriberUsageChange(ctx context.Context, sel ast.SelectionSet, obj *domain.UsageChange) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, subscriberUsageChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SubscriberUsageChange")
+		case "subscriber":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._SubscriberUsageChange_subscriber(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "total":
+			out.Values[i] = ec._SubscriberUsageChange_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "before":
+			out.Values[i] = ec._SubscriberUsageChange_before(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "change":
+			out.Values[i] = ec._SubscriberUsageChange_change(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var usageImplementors = []string{"Usage"}
 
 func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, obj *model.Usage) graphql.Marshaler {
@@ -2672,6 +2963,44 @@ func (ec *executionContext) _Usage(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Usage_topSubscribers(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "topChanges":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Usage_topChanges(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -3642,6 +3971,16 @@ func (ec *executionContext) marshalNSubscriberUsage2ᚖsimgraphᚋdomainᚐSubsc
 	return ec._SubscriberUsage(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNSubscriberUsageChange2ᚖsimgraphᚋdomainᚐUsageChange(ctx context.Context, sel ast.SelectionSet, v *domain.UsageChange) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SubscriberUsageChange(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNUsage2ᚖsimgraphᚋgraphᚋmodelᚐUsage(ctx context.Context, sel ast.SelectionSet, v *model.Usage) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -3679,6 +4018,34 @@ var (
 		domain.AlignDate:    "DATE",
 		domain.AlignWeekday: "WEEKDAY",
 		domain.AlignPeriod:  "BILLING_PERIOD",
+	}
+)
+
+func (ec *executionContext) unmarshalNUsageChangeOrder2simgraphᚋdomainᚐChangeOrder(ctx context.Context, v any) (domain.ChangeOrder, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNUsageChangeOrder2simgraphᚋdomainᚐChangeOrder[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNUsageChangeOrder2simgraphᚋdomainᚐChangeOrder(ctx context.Context, sel ast.SelectionSet, v domain.ChangeOrder) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNUsageChangeOrder2simgraphᚋdomainᚐChangeOrder[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNUsageChangeOrder2simgraphᚋdomainᚐChangeOrder = map[string]domain.ChangeOrder{
+		"MOST_RISEN":  domain.MostRisen,
+		"MOST_FALLEN": domain.MostFallen,
+	}
+	marshalNUsageChangeOrder2simgraphᚋdomainᚐChangeOrder = map[domain.ChangeOrder]string{
+		domain.MostRisen:  "MOST_RISEN",
+		domain.MostFallen: "MOST_FALLEN",
 	}
 )
 
@@ -3948,6 +4315,25 @@ func (ec *executionContext) marshalOSubscriberUsage2ᚕᚖsimgraphᚋdomainᚐSu
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSubscriberUsage2ᚖsimgraphᚋdomainᚐSubscriberUsage(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOSubscriberUsageChange2ᚕᚖsimgraphᚋdomainᚐUsageChangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*domain.UsageChange) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSubscriberUsageChange2ᚖsimgraphᚋdomainᚐUsageChange(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

@@ -60,7 +60,7 @@ inTab('the usage of the overview is that of the span that is chosen, and Back le
     await usage.locator('.plot .u-legend').getByText('Days before').waitFor();
   }
   assert.equal(await span(tab, '30 days').getAttribute('aria-current'), 'true');
-  await top.getByRole('link', { name: 'Top risers' }).click();
+  await tab.getByRole('region', { name: 'Top changes' }).getByRole('link', { name: 'Top risers' }).click();
   await tab.waitForURL(/#\/usage\?.*chart=RISERS/);
   await tab.getByRole('region', { name: 'Answer', exact: true }).locator('.bars, .empty').first().waitFor();
   await tab.goBack();
@@ -69,6 +69,41 @@ inTab('the usage of the overview is that of the span that is chosen, and Back le
   await settled('Usage in 7 days');
   await tab.reload();
   await settled('Usage in 7 days');
+});
+
+inTab('the overview shows who rose and fell most in the span that is chosen, and each number opens the usage that it counts', async (tab) => {
+  let asked;
+  tab.on('request', (request) => {
+    if (textOf(request).includes('query TopChanges')) asked = request.postDataJSON().variables;
+  });
+  await enter(tab);
+  await span(tab, '7 days').click();
+  const panel = tab.getByRole('region', { name: 'Top changes' });
+  const list = (name) => panel.getByRole('list', { name }).getByRole('listitem');
+  await panel.getByText('against as many days before').waitFor();
+  const { company } = await graph(`query($start: DateTime!, $end: DateTime!, $before: DateTime!, $align: UsageAlignment!) { company { usage(start: $start, end: $end) {
+    risen: topChanges(first: 5, start: $before, align: $align) { change before total subscriber { physicalId nickname } }
+    fallen: topChanges(first: 5, order: MOST_FALLEN, start: $before, align: $align) { change before total subscriber { physicalId nickname } }
+  } } }`, { start: asked.start, end: asked.end, before: asked.before, align: asked.align });
+  const { risen, fallen } = company.usage;
+  assert.equal(risen.length + fallen.length, 10);
+  for (const [name, expected] of [[/^Subscribers that rose most/, risen], [/^Subscribers that fell most/, fallen]]) {
+    assert.equal(await list(name).count(), expected.length);
+    for (const [i, { subscriber, change }] of expected.entries()) {
+      assert.equal((await list(name).nth(i).locator('.bar-label').textContent()), subscriber.nickname || subscriber.physicalId);
+      assert.match(await list(name).nth(i).locator('.bar-value').textContent(), Number(change) > 0 ? /^\+/ : /^−/);
+    }
+  }
+  const { text } = await downloaded(tab, () => panel.getByRole('button', { name: /as CSV$/ }).click());
+  const row = text.split('\r\n').find((line) => line.includes(risen[0].subscriber.physicalId));
+  assert.ok(row.includes(`${risen[0].total},${risen[0].before},${risen[0].change}`), row);
+
+  await list(/^Subscribers that rose most/).first().locator('.bar-value').getByRole('link').click();
+  await tab.waitForURL((url) => url.hash.startsWith('#/usage?') && url.hash.includes(`subscriber=${risen[0].subscriber.physicalId}`));
+  await tab.getByRole('region', { name: 'Answer', exact: true }).locator('.plot, .empty').first().waitFor();
+  await tab.goBack();
+  await list(/^Subscribers that fell most/).first().locator('.bar-label').getByRole('link').click();
+  await tab.waitForURL((url) => url.hash.startsWith(`#/subscribers/${fallen[0].subscriber.physicalId}`));
 });
 
 for (const colorScheme of ['light', 'dark'])

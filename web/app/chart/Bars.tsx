@@ -5,7 +5,7 @@ export interface Bar {
   label: ReactNode;
   /** The parts of the bar, in the order of the legend. */
   values: number[];
-  text: string;
+  text: ReactNode;
 }
 
 /** A ranking: one bar a row, drawn by the style sheet. */

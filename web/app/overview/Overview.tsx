@@ -7,6 +7,7 @@ import { NeedsAttention } from './NeedsAttention';
 import { spanOf, spans, toSpan } from './spans';
 import { SuppressedMail } from './SuppressedMail';
 import { Tags } from './Tags';
+import { TopChanges } from './TopChanges';
 import { TopTalkers } from './TopTalkers';
 import { UsageByDay } from './UsageByDay';
 
@@ -24,9 +25,12 @@ export function Overview({ params }: { params: URLSearchParams }) {
       <UsageByDay span={span} />
       <div className="columns">
         <TopTalkers span={span} />
-        <AlertsFired />
+        <TopChanges span={span} />
       </div>
-      <Tags />
+      <div className="columns">
+        <AlertsFired />
+        <Tags />
+      </div>
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { Answered, Empty, Panel } from '../shell/parts';
 import { toSubscriber } from '../shell/route';
 import { type Period, useMay, useZone } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
-import { daysOf, type Key, nameOf, toRisers } from './spans';
+import { daysOf, type Key, nameOf, toUsageOf } from './spans';
 
 interface Talker {
   subscriber: { physicalId: string; subscriberId: string; nickname: string | null } | null;
@@ -50,10 +50,10 @@ export function TopTalkers({ span }: { span: Key }) {
   const asked = useAsk<Answer>(may ? (days ? ofDays : span === 'last' ? before : now) : null, days ? { start: days.start, end: days.end } : {});
   const usage = asked.data && usageOf(asked.data);
   return (
-    <Panel id="top" title="Top talkers" aside={may && <Tools span={span} usage={usage} />}>
+    <Panel id="top" title="Top talkers" aside={may && <CSVButton name={`Top talkers${span && `, ${nameOf(span)}`}`} rows={rowsOf(usage)} />}>
       {may ? (
         <Answered asked={asked} of={usageOf} label="Ranking subscribers" rows={8}>
-          {(usage) => <Ranking usage={usage} />}
+          {(usage) => <Ranking usage={usage} of={span} />}
         </Answered>
       ) : (
         <Empty>You need the permissions View Statistics Overview and View Subscriber to see these.</Empty>
@@ -62,18 +62,9 @@ export function TopTalkers({ span }: { span: Key }) {
   );
 }
 
-function Tools({ span, usage }: { span: Key; usage: Ranked | null | undefined }) {
-  const timeZone = useZone();
-  const rows = (usage?.topSubscribers ?? []).map(({ subscriber, ...bytes }) => ({ ...subscriber, ...bytes }));
-  return (
-    <div className="row">
-      {usage && <a href={toRisers(span, { from: usage.period.startsAt, to: usage.period.endsAt }, timeZone)}>Top risers</a>}
-      <CSVButton name={`Top talkers${span && `, ${nameOf(span)}`}`} rows={rows} />
-    </div>
-  );
-}
+const rowsOf = (usage: Ranked | null | undefined) => (usage?.topSubscribers ?? []).map(({ subscriber, ...bytes }) => ({ ...subscriber, ...bytes }));
 
-function Ranking({ usage: { period, topSubscribers } }: { usage: Ranked }) {
+function Ranking({ usage: { period, topSubscribers }, of }: { usage: Ranked; of: Key }) {
   useSystem();
   const timeZone = useZone();
   const span = `${day(period.startsAt, timeZone)} – ${day(Date.parse(period.endsAt) - 1, timeZone)}`;
@@ -86,7 +77,7 @@ function Ranking({ usage: { period, topSubscribers } }: { usage: Ranked }) {
         bars={topSubscribers.map(({ subscriber, mobileOriginated, mobileTerminated, total }) => ({
           label: subscriber ? <a href={toSubscriber(subscriber.physicalId)}>{subscriber.nickname || subscriber.physicalId}</a> : 'unknown',
           values: [Number(mobileTerminated), Number(mobileOriginated)],
-          text: bytes(total),
+          text: subscriber ? <a href={toUsageOf(subscriber.physicalId, of, { from: period.startsAt, to: period.endsAt }, timeZone)}>{bytes(total)}</a> : bytes(total),
         }))}
       />
       <p className="hint">{span}</p>

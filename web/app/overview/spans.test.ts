@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { definitionOf, faultOf } from '../usage/question';
-import { daysOf, spanOf, spans, toRisers, toSpan } from './spans';
+import { comparedOf, daysOf, spanOf, spans, toRisers, toSpan, toUsageOf } from './spans';
 
 const paramsOf = (hash: string) => new URLSearchParams(hash.split('?')[1]);
 
@@ -25,5 +25,22 @@ test('the question about what has risen can be asked for every span', () => {
     const asked = definitionOf(paramsOf(toRisers(key, { from: '2026-09-30T22:00:00Z', to: '2026-10-31T23:00:00Z' }, 'Europe/Berlin')));
     expect([asked.chart, asked.split, asked.compare, faultOf(asked)]).toEqual(['RISERS', 'SUBSCRIBER', 'BEFORE', null]);
     if (key === 'last') expect([asked.firstDay, asked.lastDay]).toEqual(['2026-10-01', '2026-10-31']);
+  }
+});
+
+test('the period that runs is compared to this hour with the one before, and not beyond its end', () => {
+  vi.useFakeTimers({ now: Date.parse('2026-11-10T10:30:00Z') });
+  const period = { startsAt: '2026-10-31T23:00:00Z', endsAt: '2026-11-30T23:00:00Z' };
+  expect(comparedOf('', period, 'Europe/Berlin')).toEqual({ start: period.startsAt, end: '2026-11-10T11:00:00Z', before: '2026-10-31T11:00:00.000Z', align: 'BILLING_PERIOD', isLast: false });
+  vi.setSystemTime(Date.parse('2026-12-02T00:00:00Z'));
+  expect(comparedOf('', period, 'Europe/Berlin').end).toBe(period.endsAt);
+  expect(comparedOf('last', period, 'Europe/Berlin')).toEqual({ align: 'DATE', isLast: true });
+  expect(comparedOf('7d', period, 'Europe/Berlin')).toMatchObject({ ...daysOf('7d', 'Europe/Berlin'), align: 'DATE' });
+});
+
+test('the usage of a subscriber in every span can be asked', () => {
+  for (const [key] of spans) {
+    const asked = definitionOf(paramsOf(toUsageOf('89440000000000000001', key, { from: '2026-09-30T22:00:00Z', to: '2026-10-31T23:00:00Z' }, 'Europe/Berlin')));
+    expect([asked.chart, asked.physicalId, asked.compare, faultOf(asked)]).toEqual(['BARS', '89440000000000000001', 'BEFORE', null]);
   }
 });
