@@ -81,10 +81,15 @@ function made(source: Source) {
 
 const isOfPage = (name: string) => /\.tsx?$/.test(name) && !/\.(test|d)\.ts$/.test(name) && !name.endsWith('graph/graphql.ts');
 
+/** The operations of a folder, and the modules that they stand in. */
+export function operationsOf(folder: string): { path: string; text: string }[] {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isOfPage).map((name) => join(folder, name));
+  return paths.flatMap((path) => made(new Source(path)).map(({ text }) => ({ path, text }))).filter(({ text }) => text !== '');
+}
+
 /** The texts of all operations of a folder by their ids. */
 export function manifest(folder: string): string {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isOfPage);
-  const texts = names.flatMap((name) => made(new Source(join(folder, name)))).map(({ text }) => text).filter(Boolean);
+  const texts = operationsOf(folder).map(({ text }) => text);
   return JSON.stringify(Object.fromEntries([...new Set(texts)].sort().map((text) => [sha256(text), text])));
 }
 

@@ -147,9 +147,13 @@ inTab('a tag is put on the chosen rows, and taken off again by undo', async (tab
   const bar = tab.getByRole('region', { name: 'Chosen subscribers' });
   await bar.getByText('4 chosen').waitFor();
   await bar.getByLabel('Tag').fill('chosen by e2e');
+  await bar.getByLabel('Reason (optional)').fill('Ticket 4713: four of the fleet');
   await bar.getByRole('button', { name: 'Put on 4' }).click();
   await tab.getByText('The tag chosen by e2e is on 4 more.').waitFor();
   assert.equal(await counted({ tags: { eq: 'chosen by e2e' } }), 4);
+  assert.equal(await bar.getByLabel('Reason (optional)').inputValue(), '');
+  const { auditLog } = await graph('{ auditLog(first: 1, filter: {subjectType: {eq: "Tag"}, subjectId: {eq: "chosen by e2e"}}) { nodes { reason } } }');
+  assert.equal(auditLog.nodes[0].reason, 'Ticket 4713: four of the fleet');
   await tab.locator('tbody').getByText('chosen by e2e').first().waitFor();
   const read = pagesRead(tab);
   await tab.getByRole('button', { name: 'Undo' }).click();

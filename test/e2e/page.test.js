@@ -149,6 +149,8 @@ inTab('a subscriber is found by keyboard, named and tagged', async (tab) => {
   await tab.getByRole('heading', { level: 1 }).filter({ hasText: name }).getByRole('button', { name: 'Edit the nickname' }).waitFor();
 
   const tags = tab.getByRole('list', { name: 'Tags of the subscriber' });
+  const reason = tab.getByRole('region', { name: 'Tags' }).getByLabel('Reason (optional)');
+  await reason.fill('Ticket 4712: tried on');
   await tab.getByLabel('New tag').fill('tried');
   await tab.keyboard.press('Enter');
   await tags.getByText('tried', { exact: true }).waitFor();
@@ -156,10 +158,14 @@ inTab('a subscriber is found by keyboard, named and tagged', async (tab) => {
   let { subscriber } = await read();
   assert.equal(subscriber.nickname, name);
   assert.ok(subscriber.tags.some(({ name }) => name === 'tried'));
+  assert.equal(await reason.inputValue(), '');
+  await reason.fill('Ticket 4712: tried off');
   await tab.getByRole('button', { name: 'Take off the tag tried' }).click();
   await tags.getByText('tried', { exact: true }).waitFor({ state: 'detached' });
   ({ subscriber } = await read());
   assert.ok(!subscriber.tags.some(({ name }) => name === 'tried'));
+  const { auditLog } = await graph('{ auditLog(first: 2, filter: {subjectType: {eq: "Tag"}, subjectId: {eq: "tried"}}) { nodes { reason } } }');
+  assert.deepEqual(auditLog.nodes.map(({ reason }) => reason), ['Ticket 4712: tried off', 'Ticket 4712: tried on']);
 });
 
 inTab('an alert is set with a look at the past, and an alert that fires appears by itself', async (tab) => {

@@ -24,7 +24,8 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
   const may = useMay('VIEW_SUBSCRIBER');
   const timeZone = useZone();
   const { of, data, problem, reload } = useOperation(may ? id : null);
-  const cancel = useDo(async () => { await mutate(cancelling, { input: { operationId: id } }); });
+  const cancel = async (why: { reason?: string }) => void (await mutate(cancelling, { input: { operationId: id, ...why } }));
+  const undo = async (why: { reason?: string }) => (await mutate(undoing, { input: { operationId: id, ...why } })).undoOperation?.operation.operationId;
   return (
     <div className="page wide">
       <p className="crumbs"><a href={to('operations')}>Operations</a></p>
@@ -36,11 +37,10 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
         <>
           <div className="heading">
             <div><h1>{titleOf(of)}</h1><p className="hint"><State of={of.state} /> {policies[of.errorPolicy]}</p></div>
-            {runs(of.state) && <button type="button" disabled={cancel.busy} onClick={() => void cancel.run()}>Cancel</button>}
+            {runs(of.state) && <Step key={`cancel ${id}`} name="Cancel" step={cancel} />}
             {of.startableUntil !== null && Date.parse(of.startableUntil) > Date.now() && <StartDryRun of={of} />}
-            {of.undoableUntil !== null && <Undo key={id} id={id} />}
+            {of.undoableUntil !== null && <Step key={`undo ${id}`} name="Undo" step={undo} />}
           </div>
-          {cancel.problem && <Failure problem={cancel.problem} />}
           <Panel id="progress" title="Progress">
             <Progress of={of} />
             <dl className="facts">
@@ -62,26 +62,26 @@ export default function OperationPage({ id, params }: { id: string; params: URLS
   );
 }
 
-/** Takes an operation back, for a reason. */
-function Undo({ id }: { id: string }) {
+/** Ends an operation or takes it back, for a reason. */
+function Step({ name, step }: { name: string; step: (why: { reason?: string }) => Promise<string | undefined> }) {
   const [reason, setReason] = useState('');
   useUnsaved(reason !== '');
-  const undo = useDo(async () => {
-    const { undoOperation } = await mutate(undoing, { input: { operationId: id, ...given(reason) } });
+  const taken = useDo(async () => {
+    const id = await step(given(reason));
     flushSync(() => setReason('')); // it is saved, so that leaving the page is no question
-    if (undoOperation) go(to('operation', {}, undoOperation.operation.operationId));
+    if (id) go(to('operation', {}, id));
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void undo.run();
+    void taken.run();
   };
   return (
     <form onSubmit={submit}>
       <div className="row">
         <Reason isBare value={reason} change={setReason} />
-        <button type="submit" disabled={undo.busy}>Undo</button>
+        <button type="submit" disabled={taken.busy}>{name}</button>
       </div>
-      {undo.problem && <Failure problem={undo.problem} />}
+      {taken.problem && <Failure problem={taken.problem} />}
     </form>
   );
 }

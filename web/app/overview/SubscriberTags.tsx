@@ -1,18 +1,19 @@
 import { type FormEvent, useRef, useState } from 'react';
-import { ask } from '../graph/client';
-import { type Document, operation } from '../graph/graphql';
-import { useDo } from '../graph/use';
+import { graphql } from '../graph/graphql';
+import { sendMutation, useDo } from '../graph/use';
 import { nouns } from '../picker/choices';
 import { Suggested } from '../picker/Picker';
 import { Close } from '../shell/icons';
 import { Empty, Failure, Panel } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
 import { offerUndo } from '../shell/undo';
+import { useUnsaved } from '../shell/unsaved';
 import { useMay } from '../shell/viewer';
 import { Fold } from '../ui/Fold';
+import { given, Reason } from '../ui/Reason';
 
-const attach = operation('mutation AttachTag($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
-const detach = operation('mutation DetachTag($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');
+const attach = graphql('mutation AttachTag($input: AttachTagInput!) { attachTag(input: $input) { attached } }');
+const detach = graphql('mutation DetachTag($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');
 
 interface Props {
   physicalId: string;
@@ -24,16 +25,19 @@ interface Props {
 export function SubscriberTags({ physicalId, tags, changed }: Props) {
   const may = useMay('VIEW_SUBSCRIBER', 'UPDATE_THE_DETAILS_OF_A_SUBSCRIBER');
   const [text, setText] = useState('');
-  const inputOf = (tagName: string) => ({ input: { tagName, physicalIds: [physicalId] } });
-  const change = useDo(async (mutation: Document, tagName: string) => {
-    await ask(mutation, inputOf(tagName));
+  const [reason, setReason] = useState('');
+  useUnsaved(text.trim() !== '' || reason !== '');
+  const inputOf = (tagName: string) => ({ tagName, physicalIds: [physicalId] });
+  const change = useDo(async (mutation: typeof attach | typeof detach, tagName: string) => {
+    await sendMutation(mutation, { input: { ...inputOf(tagName), ...given(reason) } });
+    setReason('');
     changed();
   });
   const list = useRef<HTMLUListElement>(null);
   const takeOff = async (tag: string) => {
     if (!(await change.run(detach, tag))) return;
     list.current?.focus(); // the button that had the focus is gone
-    offerUndo({ text: `The tag ${tag} is taken off.`, undo: () => ask(attach, inputOf(tag)) });
+    offerUndo({ text: `The tag ${tag} is taken off.`, undo: () => sendMutation(attach, { input: inputOf(tag) }) });
   };
   const add = async (event: FormEvent) => {
     event.preventDefault();
@@ -62,6 +66,7 @@ export function SubscriberTags({ physicalId, tags, changed }: Props) {
       {may && (
         <form className="row" onSubmit={(event) => void add(event)}>
           <Suggested of={nouns.tag} label="New tag" isBare placeholder="Add a tag" maxLength={255} value={text} change={setText} except={tags} />
+          <Reason isBare value={reason} change={setReason} />
           <button type="submit" disabled={change.busy || text.trim() === ''}>Add</button>
         </form>
       )}

@@ -8,6 +8,7 @@ import { part } from '../shell/part';
 import { Failure } from '../shell/parts';
 import { offerUndo } from '../shell/undo';
 import { useMay, useViewer } from '../shell/viewer';
+import { given, Reason } from '../ui/Reason';
 import type { Filter } from './filters';
 import type { Chosen } from './selected';
 
@@ -55,23 +56,27 @@ export function BulkBar({ chosen, filter, shown, total }: Props) {
 
 function TagForm({ ids }: { ids: string[] }) {
   const [name, setName] = useState('');
+  const [reason, setReason] = useState('');
   const filter = { physicalId: { in: ids } };
   const read = useAsk(carried, { filter }).data?.subscribers?.nodes ?? [];
   const tagName = name.trim();
   const without = read.filter(({ tags }) => tags && !tags.some((tag) => tag.name === tagName)).map(({ physicalId }) => physicalId);
   const withTag = read.filter(({ tags }) => tags?.some((tag) => tag.name === tagName)).map(({ physicalId }) => physicalId);
   const put = useDo(async () => {
-    await mutate(attach, { input: { tagName, physicalIds: without } });
+    await mutate(attach, { input: { tagName, physicalIds: without, ...given(reason) } });
+    setReason('');
     offerUndo({ text: `The tag ${tagName} is on ${count(without.length)} more.`, undo: () => sendMutation(detach, { input: { tagName, physicalIds: without } }) });
   });
   const take = useDo(async () => {
-    await mutate(detach, { input: { tagName, physicalIds: withTag } });
+    await mutate(detach, { input: { tagName, physicalIds: withTag, ...given(reason) } });
+    setReason('');
     offerUndo({ text: `The tag ${tagName} is taken off ${count(withTag.length)}.`, undo: () => sendMutation(attach, { input: { tagName, physicalIds: withTag } }) });
   });
   const problem = put.problem ?? take.problem;
   return (
     <form className="row" onSubmit={(event) => { event.preventDefault(); if (without.length > 0 && tagName) void put.run(); }}>
       <Suspense fallback={<input aria-label="Tag" placeholder="Tag" disabled />}><Suggested of={nouns.tag} label="Tag" isBare placeholder="Tag" maxLength={255} value={name} change={setName} /></Suspense>
+      <Reason isBare value={reason} change={setReason} />
       <button type="submit" className="primary" disabled={tagName === '' || put.busy || without.length === 0}>Put on{tagName && ` ${count(without.length)}`}</button>
       <button type="button" disabled={tagName === '' || take.busy || withTag.length === 0} onClick={() => void take.run()}>Take off{tagName && ` ${count(withTag.length)}`}</button>
       {problem && <Failure problem={problem} />}
