@@ -1,7 +1,7 @@
 // Two people edit the same thing: the second is shown what the first has changed, and nothing is written over unseen.
 import assert from 'node:assert/strict';
 import { enter, graph } from './browser.js';
-import { accessible, countClicks, focused, pageTests } from './tab.js';
+import { accessible, countClicks, focused, pageTests, setDate } from './tab.js';
 
 const inTab = pageTests();
 
@@ -137,4 +137,24 @@ inTab('an edit of a record goes on where another has changed another field', asy
   assert.equal(subscriber.contractLength, 7);
   assert.ok(!subscriber.imsi);
   await edit({ imsi: imsi ?? '', contractLength });
+});
+
+inTab('a date of a record that another has changed is said in words, with who changed it, when and why', async (tab) => {
+  const { subscribers, company: { timeZone } } = await graph('{ company { timeZone } subscribers(first: 1, filter: {kind: {eq: CELLULAR}}) { nodes { physicalId expiryDate } } }');
+  const [{ physicalId, expiryDate }] = subscribers.nodes;
+  const edit = (input) => graph('mutation($input: EditSubscriberInput!) { editSubscriber(input: $input) { __typename } }', { input: { physicalId, ...input } });
+  await enter(tab, `#/subscribers/${physicalId}`);
+  await tab.getByRole('button', { name: 'Edit the record' }).click();
+  const dialog = tab.getByRole('dialog', { name: `Record of ${physicalId}` });
+  await setDate(dialog, 'Ends', '2041-02-03');
+  await edit({ expiryDate: '2042-06-05T12:00:00Z', reason: 'Ticket 4714' });
+  const at = (moment) => new Date(moment).toLocaleString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', timeZone });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const alert = dialog.getByRole('alert');
+  await alert.getByText(`to ${at('2042-06-05T12:00:00Z')}.`, { exact: false }).waitFor();
+  await alert.getByText(/^Changed by \S+@\S+, .*\. Reason: Ticket 4714$/).waitFor();
+  await alert.getByRole('button', { name: 'Take theirs' }).click();
+  assert.equal(await dialog.getByRole('group', { name: 'Ends', exact: true }).textContent().then((text) => /2042/.test(text)), true);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await edit({ expiryDate });
 });

@@ -68,7 +68,7 @@ export default function SilenceForm({ of, first, close }: Props) {
       setFrom(theirs[0]?.from ?? '22:00');
       setUntil(theirs[0]?.until ?? '06:00');
     },
-  });
+  }, timeZone);
   const save = useDo(async () => {
     const weekly = weekdays.filter(({ value }) => days.has(value)).map(({ value }) => ({ weekday: value, from, until }));
     const times = uniform && { times: weekly.length === 0 ? { all: true } : { weekly } };

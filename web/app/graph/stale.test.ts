@@ -2,7 +2,7 @@ import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { Problem } from './problem';
-import { changedOf, type MadeFrom, type Take, textOf, useMadeFrom, wordsOf } from './stale';
+import { changedOf, hasMade, type MadeFrom, type Take, textOf, useMadeFrom, wordsOf } from './stale';
 
 interface Group {
   version: string;
@@ -77,4 +77,28 @@ test('only what is read again is compared, lists and objects by their values', (
 test('values are said in words', () => {
   expect(wordsOf('isTariffHidden')).toBe('tariff hidden');
   expect([textOf(''), textOf(null), textOf([]), textOf(true), textOf('a'), textOf({ nodes: [{ name: 'Vans' }, { name: 'Meters' }] })]).toEqual(['none', 'none', 'none', 'yes', 'a', 'Vans, Meters']);
+});
+
+test('a moment is said as people write it in the zone, and a day as a day', () => {
+  expect(textOf('2026-10-31T23:00:00Z', 'Europe/Berlin')).toBe('1 Nov 2026');
+  expect(textOf('2026-11-01T00:00:00+01:00', 'Europe/Berlin')).toBe('1 Nov 2026');
+  expect(textOf('2026-11-01T09:30:00Z', 'Europe/Berlin')).toBe('1 Nov 2026, 10:30');
+  expect(textOf('2026-11-01 is a name')).toBe('2026-11-01 is a name');
+});
+
+test('the entry that made a value is known by it, however the audit log writes it', () => {
+  const entry = (field: string, after: string | null, action = 'subscriber.edit') => ({ action, changes: [{ field, after }] });
+  const made: [string, string | null, unknown][] = [
+    ['expiryDate', '2030-01-01T00:00:00Z', '2030-01-01T01:00:00+01:00'], ['kind', 'non-ip', 'NON_IP'], ['contractLength', '7', 7], ['tariffName', null, null], ['disabled', 'true', true],
+    ['permissions', "View a User's Details, View Subscriber", ['VIEW_SUBSCRIBER', 'VIEW_A_USERS_DETAILS']], ['physicalIds', '', []], ['text', 'A long te…', 'A long text'], ['lowerThreshold', '1000', '1000'],
+  ];
+  for (const [field, after, value] of made) expect([field, hasMade(entry(field, after), { [field === 'disabled' ? 'isDisabled' : field]: value }, true)]).toEqual([field, true]);
+  expect(hasMade(entry('expiryDate', '2029-01-01T00:00:00Z'), { expiryDate: '2030-01-01T00:00:00Z' }, false)).toBe(false);
+  expect(hasMade(entry('nickname', 'a'), { expiryDate: '2030-01-01T00:00:00Z' }, true)).toBe(false);
+});
+
+test('an edit whose values cannot be compared is taken for the one, but not of what is also changed otherwise', () => {
+  const entry = { action: 'user.edit', changes: [{ field: 'groups', after: '3' }] };
+  const now = { groups: { nodes: [{ groupId: 3, name: 'Vans' }] } };
+  expect([hasMade(entry, now, false), hasMade(entry, now, true), hasMade({ ...entry, action: 'user.invite' }, now, false)]).toEqual([true, false, false]);
 });

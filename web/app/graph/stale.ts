@@ -1,4 +1,5 @@
 import { useRef } from 'react';
+import { day, moment, startOfDay } from '../format/time';
 import { Problem, problemOf } from './problem';
 
 /** The fields of what is read now that differ from what was shown; of some fields, where they are named. */
@@ -25,8 +26,11 @@ export interface MadeFrom {
 /** How often an edit is sent again while others change what it does not. */
 const mostTries = 5;
 
-/** Edits what a form was made from, which is read again where somebody else has changed it meanwhile. */
-export function useMadeFrom<T extends { version: string }>(of: T | null | undefined, read: () => Promise<Partial<T> | null | undefined>, take: Take<T>): MadeFrom {
+/**
+ * Edits what a form was made from, which is read again where somebody else has changed it meanwhile.
+ * What was changed is said in the zone in which the form shows times; one without times needs none.
+ */
+export function useMadeFrom<T extends { version: string }>(of: T | null | undefined, read: () => Promise<Partial<T> | null | undefined>, take: Take<T>, timeZone = 'UTC'): MadeFrom {
   const from = useRef(of);
   const theirs = useRef<Partial<T>>({});
   const send = async <R>(edit: (expectedVersion: string) => Promise<R>, fields = Object.keys(take)): Promise<R> => {
@@ -43,7 +47,7 @@ export function useMadeFrom<T extends { version: string }>(of: T | null | undefi
       const changed = changedOf(shown, now, fields);
       if (changed.length === 0) continue;
       theirs.current = Object.fromEntries(changed.map((key) => [key, now[key]])) as Partial<T>;
-      const values = changed.map((key) => `“${wordsOf(key)}” from ${textOf(shown[key])} to ${textOf(now[key])}`);
+      const values = changed.map((key) => `“${wordsOf(key)}” from ${textOf(shown[key], timeZone)} to ${textOf(now[key], timeZone)}`);
       throw new Problem('STALE', `Somebody else has changed ${values.join(', ')}. Nothing is saved yet.`);
     }
   };
@@ -56,11 +60,50 @@ export function useMadeFrom<T extends { version: string }>(of: T | null | undefi
 /** A field's name in words: tariffName is "tariff name", isDisabled "disabled". */
 export const wordsOf = (key: PropertyKey) => String(key).replace(/^is(?=[A-Z])/, '').replace(/^[A-Z]/, (letter) => letter.toLowerCase()).replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** A value as people read it. */
-export function textOf(value: unknown): string {
+/** A moment as the graph and the audit log write it. */
+const isMoment = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value));
+
+/** A value as people read it; a moment at which a day begins is that day. */
+export function textOf(value: unknown, timeZone = 'UTC'): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(textOf).join(', ');
-  if (typeof value === 'object') return 'nodes' in value ? textOf(value.nodes) : 'name' in value ? textOf(value.name) : JSON.stringify(value);
+  if (isMoment(value)) return startOfDay(Date.parse(value), timeZone) === Date.parse(value) ? day(value, timeZone) : moment(value, timeZone);
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((one) => textOf(one, timeZone)).join(', ');
+  if (typeof value === 'object') return 'nodes' in value ? textOf(value.nodes, timeZone) : 'name' in value ? textOf(value.name, timeZone) : JSON.stringify(value);
   return String(value);
+}
+
+/** A change as the audit log has it. */
+export interface Noted {
+  field: string;
+  after: string | null;
+}
+
+// Enums have other words in the log than in the graph, and long texts are cut there.
+const bare = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+/** Whether the log's text is of a value; undefined where that cannot be said, such as of a condition. */
+function isOf(after: string | null, value: unknown): boolean | undefined {
+  const text = after ?? '';
+  if (value === null || value === undefined || value === '') return text === '';
+  if (Array.isArray(value)) {
+    if (value.some((one) => typeof one === 'object')) return undefined;
+    const sorted = (list: unknown[]) => list.map((one) => bare(String(one))).sort().join();
+    return text.endsWith('…') ? undefined : sorted(text === '' ? [] : text.split(', ')) === sorted(value);
+  }
+  if (typeof value === 'object') return undefined;
+  if (isMoment(value)) return Date.parse(text) === Date.parse(value);
+  return text.endsWith('…') ? bare(String(value)).startsWith(bare(text)) : bare(text) === bare(String(value));
+}
+
+const nameOf = (field: string) => wordsOf(field).replaceAll(' ', '');
+
+/**
+ * Whether an entry of the audit log made values what they are now: one that says so of any of them.
+ * Where it can be said of none, an edit is taken for it, unless the subject is also changed by what has no entry of its own, such as an operation.
+ */
+export function hasMade({ action, changes }: { action: string; changes: readonly Noted[] }, now: Record<string, unknown>, isChangedUnnoted: boolean): boolean {
+  const values = new Map(Object.entries(now).map(([field, value]) => [nameOf(field), value]));
+  const said = changes.filter(({ field }) => values.has(nameOf(field))).map(({ field, after }) => isOf(after, values.get(nameOf(field)))).filter((is) => is !== undefined);
+  return said.length > 0 ? said.includes(true) : !isChangedUnnoted && action.endsWith('.edit');
 }

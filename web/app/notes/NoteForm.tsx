@@ -39,7 +39,7 @@ export default function NoteForm({ of, about = {}, at = Date.now(), close }: Pro
     text: setText,
     startsAt: (theirs) => { setStarts(clock(theirs)); setFirst((was) => ({ ...was, starts: clock(theirs) })); },
     endsAt: (theirs) => { setEnds(clock(theirs)); setFirst((was) => ({ ...was, ends: clock(theirs) })); },
-  });
+  }, timeZone);
   const save = useDo(async () => {
     const instant = (moment: number | null) => (moment === null ? null : new Date(moment).toISOString());
     // A moment that is not changed keeps its seconds.

@@ -1,12 +1,12 @@
 import { graphql } from '../graph/graphql';
-import { textOf } from '../graph/stale';
+import { hasMade } from '../graph/stale';
 import { useAsk } from '../graph/use';
 import { Ago } from '../ui/Ago';
 import { useMay, useViewer } from './viewer';
 
 const newest = graphql(`
   query LastChange($type: String!, $id: String!) {
-    auditLog(first: 1, filter: { subjectType: { eq: $type }, subjectId: { eq: $id } }) { nodes { at actor reason changes { field after } } }
+    auditLog(first: 10, filter: { subjectType: { eq: $type }, subjectId: { eq: $id } }) { nodes { at action actor reason changes { field after } } }
   }
 `);
 
@@ -19,11 +19,12 @@ interface Props {
   theirs: Record<string, unknown>;
 }
 
-/** Who made it what it is now, when and why, for those who may read the audit log. Nothing where its last entry is about another change, such as before an operation. */
+/** Who made it what it is now, when and why, for those who may read the audit log. Nothing where none of its last entries is about that, such as after an operation. */
 export function LastChange({ subject: [type, id], theirs }: Props) {
   const { isRestricted } = useViewer();
   const may = useMay('VIEW_A_USERS_DETAILS') && !isRestricted;
-  const entry = useAsk(may ? newest : null, { type, id }).data?.auditLog?.nodes[0];
-  if (!entry?.changes.some(({ field, after }) => field in theirs && [textOf(theirs[field]), String(theirs[field])].includes(after || 'none'))) return null;
+  const asked = useAsk(may ? newest : null, { type, id });
+  const entry = asked.data?.auditLog?.nodes.find((entry) => hasMade(entry, theirs, type === 'Subscriber'));
+  if (!entry) return null;
   return <p>Changed by {entry.actor || 'the service'}, <Ago at={entry.at} />{entry.reason && `. Reason: ${entry.reason}`}</p>;
 }

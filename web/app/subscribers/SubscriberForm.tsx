@@ -57,7 +57,7 @@ export function SubscriberForm({ of, close, saved }: { of: Editable | null; clos
   const made = useMadeFrom(of, async () => (await readNow(now, { physicalId: of!.physicalId })).subscriber, {
     kind: put('kind'), subscriberId: put('subscriberId'), imsi: put('imsi'), fixedIpAddress: put('fixedIpAddress'), operatorCode: put('operatorCode'), tariffName: put('tariffName'),
     contractLength: put('contractLength'), connectionDate: putDay('connectionDate'), expiryDate: putDay('expiryDate'),
-  });
+  }, timeZone);
   const save = useDo(async () => {
     const { kind, physicalId, contractLength, groupId, connectionDate, expiryDate, nickname, fixedIpAddress: address, ...texts } = values;
     const fixedIpAddress = address.trim() || null;
