@@ -382,7 +382,7 @@ func TestProfilesAreCreatedOnTheirEUICC(t *testing.T) {
 	row.ParentPhysicalID, row.IsEnabledOnParent, row.SubscriberType, row.SMDPProvider = new("n00000"), new(true), new(domain.Virtual), new("Truphone")
 	second := f.run(f.start(f.boss, bulk.Start{Rows: []bulk.Row{row}, Create: true}).OperationID)
 	f.wantCreated(second, 1, 0, 0, 0, 0)
-	if n := f.int(`SELECT count(*) FROM subscribers s JOIN subscribers p ON p.key = s.parent_key WHERE s.physical_id = 'profile' AND p.physical_id = 'n00000' AND s.is_enabled_on_parent`); n != 1 {
+	if n := f.int(`SELECT count(*) FROM subscribers s JOIN subscribers p ON p.company_id = s.company_id AND p.key = s.parent_key WHERE s.physical_id = 'profile' AND p.physical_id = 'n00000' AND s.is_enabled_on_parent`); n != 1 {
 		t.Error("the profile is on no eUICC")
 	}
 	f.wantCreated(f.undone(second.OperationID), 0, 0, 1, 0, 0)
