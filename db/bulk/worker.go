@@ -10,6 +10,7 @@ import (
 	"simgraph/db/companies"
 	"simgraph/db/pg"
 	"simgraph/domain"
+	"simgraph/internal/pace"
 )
 
 const (
@@ -50,20 +51,7 @@ WHERE company_id = $1 AND operation_id = $2 AND ended_at IS NULL`
 // Run works on operations until ctx ends; a chunk that it has begun then is finished.
 // Failures are logged, and tried again.
 func (s *Store) Run(ctx context.Context) error {
-	for {
-		more, err := s.Round(ctx)
-		if err != nil && ctx.Err() == nil {
-			s.Log.Error("operations: a chunk could not be worked on", "error", err)
-		}
-		if more && ctx.Err() == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-s.After(s.Every):
-		}
-	}
+	return pace.Rounds(ctx, s.Log, "operations: a chunk could not be worked on", s.Round, func() <-chan time.Time { return s.After(s.Every) })
 }
 
 // Round works on one chunk of each company that has operations, and reports whether

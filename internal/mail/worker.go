@@ -12,6 +12,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"simgraph/domain"
+	"simgraph/internal/pace"
 )
 
 // Config are the settings of a Worker. Durations and numbers that are zero get the
@@ -146,18 +147,9 @@ func (w *Worker) Destination() string { return w.sender.String() }
 // Run sends mails until ctx ends; what is being sent then is finished. Failures
 // are logged, and tried again.
 func (w *Worker) Run(ctx context.Context) error {
-	for {
+	round := func(ctx context.Context) (bool, error) {
 		done, err := w.Round(ctx)
-		if err != nil && ctx.Err() == nil {
-			w.Log.Error("mail: the outbox could not be worked on", "error", err)
-		}
-		if done.More && ctx.Err() == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-w.After(w.Every):
-		}
+		return done.More, err
 	}
+	return pace.Rounds(ctx, w.Log, "mail: the outbox could not be worked on", round, func() <-chan time.Time { return w.After(w.Every) })
 }

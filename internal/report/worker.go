@@ -8,6 +8,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/report"
+	"simgraph/internal/pace"
 )
 
 // Config are the settings of a Worker. Durations that are zero get the defaults that stand
@@ -72,16 +73,8 @@ func New(cfg Config) *Worker {
 
 // Run answers reports until ctx ends. Failures are logged, and tried again.
 func (w *Worker) Run(ctx context.Context) error {
-	for {
-		if err := w.Round(ctx); err != nil && ctx.Err() == nil {
-			w.Log.Error("reports: what is due could not be worked on", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-w.After(w.Every):
-		}
-	}
+	round := func(ctx context.Context) (bool, error) { return false, w.Round(ctx) }
+	return pace.Rounds(ctx, w.Log, "reports: what is due could not be worked on", round, func() <-chan time.Time { return w.After(w.Every) })
 }
 
 // Round works on every report that is due, company by company.
