@@ -168,6 +168,27 @@ func (c *Caller) WithReason(reason string) *Caller {
 	return &by
 }
 
+// nobody is the number of no user: it has made nothing and owns nothing.
+const nobody = -1
+
+// WithoutSession returns the caller without what differs between sessions of a user: for
+// what all of them may share.
+func (c *Caller) WithoutSession() *Caller {
+	user := *c
+	user.AccessKeyID, user.Credential, user.ExpiresAt = "", "", time.Time{}
+	user.Scope.Actor = &Actor{UserID: c.UserID, Name: c.Email}
+	return &user
+}
+
+// WithoutIdentity returns the rights of the caller alone, as those of nobody: for what all
+// users with these rights may share.
+func (c *Caller) WithoutIdentity() *Caller {
+	rights := c.WithoutSession()
+	rights.UserID, rights.Email, rights.OfProgram = nobody, "", false
+	rights.Scope.Actor = &Actor{UserID: nobody}
+	return rights
+}
+
 // May reports whether the caller has all of the permissions.
 func (c *Caller) May(all ...Permission) bool { return c.missing(all) == "" }
 

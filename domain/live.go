@@ -23,6 +23,11 @@ type Stream[T any] struct {
 	Err func() error
 }
 
+// ErrUnread is why a stream fails of which events are not taken in time.
+func ErrUnread() error {
+	return &Error{Kind: KindRateLimited, Message: "events were not read fast enough: read again and subscribe again"}
+}
+
 // Live follows what happens in every process that works on the database. A
 // stream of which events are not taken in time, or of which some were missed,
 // fails with Unavailable or RateLimited.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
 )
@@ -24,6 +25,46 @@ func (s subscriptionResolver) UsageRecorded(ctx context.Context, physicalIDs []s
 	return followed(ctx, func(scope domain.Scope) (*domain.Stream[*domain.UsageRecorded], error) {
 		return s.Live.UsageRecorded(ctx, scope, physicalIDs)
 	})
+}
+
+// impersonal are the types of which all fields are the same for users with the same rights.
+// An event with any other type, such as an operation, which users of groups see when it is
+// their own, is shared between the sessions of one user alone.
+var impersonal = map[string]bool{
+	"Subscription": true, "AlertLogEntry": true, "ConditionLogEntry": true, "VolumeLogEntry": true, "Period": true, "UsageRecorded": true,
+	"Subscriber": true, "Group": true, "NetworkState": true, "Operator": true, "Tag": true, "Tariff": true, "Usage": true, "UsageTotals": true,
+}
+
+// ShareEvents returns the context in which the events of a subscription are made once for
+// all callers that are equal to the one that it returns with it. It knows nothing else of them.
+func ShareEvents(ctx context.Context, op *ast.OperationDefinition) (shared context.Context, by any) {
+	caller, err := domain.CallerOf(ctx)
+	if err != nil {
+		return nil, nil
+	}
+	caller = caller.WithoutSession()
+	if isImpersonal(op.SelectionSet) {
+		caller = caller.WithoutIdentity()
+	}
+	return domain.WithCaller(context.Background(), caller), caller
+}
+
+func isImpersonal(selected ast.SelectionSet) bool {
+	for _, selection := range selected {
+		below := false
+		switch of := selection.(type) {
+		case *ast.Field:
+			below = of.ObjectDefinition != nil && impersonal[of.ObjectDefinition.Name] && isImpersonal(of.SelectionSet)
+		case *ast.InlineFragment:
+			below = isImpersonal(of.SelectionSet)
+		case *ast.FragmentSpread:
+			below = isImpersonal(of.Definition.SelectionSet)
+		}
+		if !below {
+			return false
+		}
+	}
+	return true
 }
 
 // followed passes the events of a stream on, and after them the error that it

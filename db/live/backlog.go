@@ -48,7 +48,7 @@ func (b *backlog[K, V]) put(key K, value V) {
 	case waits && b.merge != nil:
 		value = b.merge(earlier, value)
 	case !waits && len(b.keys) == b.limit:
-		b.failLocked(&domain.Error{Kind: domain.KindRateLimited, Message: "events were not read fast enough: read again and subscribe again"})
+		b.failLocked(domain.ErrUnread())
 		return
 	case !waits:
 		b.keys = append(b.keys, key)

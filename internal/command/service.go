@@ -295,6 +295,7 @@ func (v *service) engineConfig(s *Serve, gate *access.Gate, explorer http.Handle
 		Document:               trusted.NewLibrary(newDocuments(v.schema.pool).Text, shipped, time.Now).Find,
 		DocumentsOnly:          s.documentsOnly,
 		Count:                  v.countUse,
+		Share:                  resolvers.ShareEvents,
 	}
 	if v.telemetry.On() {
 		cfg.Observe = v.telemetry.Operation

@@ -48,7 +48,7 @@ type options struct {
 }
 
 // parts are what a run measures.
-var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "profiles", "operations", "hostile", "rebuild", "exports", "idle", "messages"}
+var parts = []string{"ingest", "singles", "alerts", "analytics", "feed", "blast", "stream", "profiles", "operations", "hostile", "rebuild", "exports", "idle", "messages", "followers"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -155,7 +155,7 @@ func run(ctx context.Context, out io.Writer, opt options) error {
 	}
 	steps := map[string]func(context.Context) error{
 		"ingest": b.ingest, "singles": b.singles, "alerts": b.alerts, "analytics": b.analytics, "feed": b.fed, "blast": b.blasted, "stream": b.streamed, "profiles": b.profiled, "operations": b.operations, "hostile": b.hostile, "rebuild": b.rebuild, "exports": b.exported, "idle": b.idle,
-		"messages": b.watched,
+		"messages": b.watched, "followers": b.followed,
 	}
 	for _, part := range opt.parts {
 		if err := steps[part](ctx); err != nil {

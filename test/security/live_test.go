@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vektah/gqlparser/v2"
+
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/resolvers"
 )
 
 // follow subscribes over server-sent events; what comes is written to the
@@ -34,6 +37,14 @@ func (w *world) follow(t *testing.T, token, subscription string) <-chan string {
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 	return events
+}
+
+// listen has what happens announced to those who follow it.
+func (w *world) listen(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	listening := make(chan error, 1)
+	go func() { listening <- w.live.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-listening })
 }
 
 // eventWriter hands on what a stream writes.
@@ -97,10 +108,7 @@ func (w *world) happen(t *testing.T, p part, n int) {
 func TestNothingOfOthersIsSentLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	listening := make(chan error, 1)
-	go func() { listening <- w.live.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-listening })
+	w.listen(t)
 	v := walker{schema: w.schema, depth: 3, skip: companyOnly}
 	for name, a := range attacks {
 		for _, field := range visibleFields(w.schema.Subscription) {
@@ -152,14 +160,125 @@ func TestForeignSubscribersCannotBeFollowed(t *testing.T) {
 func TestWhatIsForbiddenWithinAnEventIsNamedFromItsRoot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	listening := make(chan error, 1)
-	go func() { listening <- w.live.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-listening })
+	w.listen(t)
 	events := w.follow(t, w.tokenWithout(t, domain.ViewStatisticsOverview), "changed: subscriberChanged { physicalId usage { totals { total } } }")
 	n := 0
 	event := await(t, events, "FORBIDDEN", func() { n++; w.happen(t, own, n) })
 	if !strings.Contains(event, `"path":["changed","usage"`) {
 		t.Error(event)
+	}
+}
+
+// tokenOfTwin is that of another user with the groups and permissions of own-vans.
+func (w *world) tokenOfTwin(t *testing.T) string {
+	t.Helper()
+	const email, vans = "own-twin@acme.example", "own-vans@acme.example"
+	company, of, err := w.access.FindUser(t.Context(), vans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := w.query(t, w.tokens["own-admin@acme.example"], makeUser, map[string]any{"input": map[string]any{
+		"email": email, "permissions": of.Permissions, "scope": map[string]any{"groupIds": of.Groups},
+	}})
+	grant, err := w.access.Issue(t.Context(), domain.Whole(company), email, time.Hour)
+	if err != nil {
+		t.Fatalf("%v: %s", err, made.body)
+	}
+	return string(grant.Token)
+}
+
+// Callers who send the same document at the same time share what they get only where
+// it is the same.
+func TestFollowersOfTheSameDocumentGetTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.listen(t)
+	vans, admin, rival, twin := w.tokens["own-vans@acme.example"], w.tokens["own-admin@acme.example"], w.tokens["rvl-admin@rival.example"], w.tokenOfTwin(t)
+	const all = "subscriberChanged {physicalId tags {name} group {name}}"
+	const withOperations = "subscriberChanged {physicalId operationResults(first: 100) {nodes {operation {operationId}}}}"
+	n := 0
+	again := func() {
+		n++
+		for _, p := range []part{others, rivals, own} {
+			w.happen(t, p, n)
+		}
+	}
+	type following struct {
+		what, token, query string
+		want               string
+		not                []string
+	}
+	followers := []following{
+		{"admin", admin, all, own.physicalID(1), []string{rivals.physicalID(1)}},
+		{"admin, again", admin, all, others.physicalID(1), []string{rivals.physicalID(1)}},
+		{"vans", vans, all, own.physicalID(1), []string{rivals.physicalID(1), others.physicalID(1)}},
+		{"twin", twin, all, own.physicalID(1), []string{rivals.physicalID(1), others.physicalID(1)}},
+		{"rival", rival, all, rivals.physicalID(1), []string{own.physicalID(1), others.physicalID(1)}},
+	}
+	var started []<-chan string
+	for _, f := range followers {
+		started = append(started, w.follow(t, f.token, f.query))
+	}
+	operations, none := w.follow(t, vans, withOperations), w.follow(t, twin, withOperations)
+	changed, unseen := w.follow(t, vans, "operationChanged {operationId}"), w.follow(t, twin, "operationChanged {operationId}")
+	for i, f := range followers {
+		event := await(t, started[i], f.want, again)
+		for _, not := range f.not {
+			if strings.Contains(event, not) {
+				t.Errorf("%s gets %s", f.what, event)
+			}
+		}
+	}
+	await(t, operations, `"operationId":"`, again)
+	await(t, changed, `"operationId":"`, again)
+	if event := await(t, none, own.physicalID(1), again); strings.Contains(event, "operationId") {
+		t.Errorf("an operation of another user of the group is shown: %s", event)
+	}
+	select {
+	case event := <-unseen: // the comment that begins a stream
+		if event == ":\n\n" && len(unseen) == 0 {
+			break
+		}
+		t.Errorf("an operation of another user of the group is sent: %s", event)
+	case <-time.After(time.Minute):
+		t.Error("the stream did not begin")
+	}
+}
+
+// What events are made from is what their followers are equal in.
+func TestSharedEventsAreMadeFromWhatTheirFollowersHaveInCommon(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	caller := &domain.Caller{UserID: 7, Email: "own-vans@acme.example", Company: &domain.Company{CompanyID: 3}, Permissions: domain.AllPermissions(),
+		Scope: domain.Scope{Company: 3, Groups: []int64{}}, AccessKeyID: "key", Credential: "token", ExpiresAt: clock()}
+	ctx := domain.WithOrigin(t.Context(), domain.Origin{Address: "192.0.2.1", RequestID: "request"})
+	caller = caller.At(domain.OriginOf(ctx))
+	for query, named := range map[string]bool{
+		"subscriberChanged {physicalId group {name}}":                                          false,
+		"usageRecorded {bytes subscriber {...on Subscriber {tags {name}}}}":                    false,
+		"alertTriggered {text ... on VolumeLogEntry {group {name}}}":                           false,
+		"operationChanged {__typename}":                                                        true,
+		"subscriberChanged {operationResults {totalCount}}":                                    true,
+		"alertTriggered {alert {company {reports {totalCount}}}}":                              true,
+		"subscriberChanged {...results} } fragment results on Subscriber {alerts {__typename}": true,
+	} {
+		doc, err := gqlparser.LoadQuery(w.schema, "subscription {"+query+"}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared, by := resolvers.ShareEvents(domain.WithCaller(ctx, caller), doc.Operations[0])
+		known, err2 := domain.CallerOf(shared)
+		if err2 != nil || any(known) != by {
+			t.Fatalf("%s: the context knows %v, followers are equal in %v", query, known, by)
+		}
+		if named != (known.UserID == 7 && known.Email != "" && known.Scope.UserID() == 7) || !named && (known.UserID > 0 || known.Email != "" || known.Scope.UserID() >= 0) {
+			t.Errorf("%s is made as user %d, %d, %q", query, known.UserID, known.Scope.UserID(), known.Email)
+		}
+		if known.Credential+known.AccessKeyID != "" || !known.ExpiresAt.IsZero() || known.Scope.Actor.Origin != (domain.Origin{}) || domain.OriginOf(shared) != (domain.Origin{}) {
+			t.Errorf("%s knows the session: %+v", query, known)
+		}
+		if known.Scope.Groups == nil || known.Scope.Company != 3 || known.Company.CompanyID != 3 || len(known.Permissions) == 0 {
+			t.Errorf("%s has other rights: %+v", query, known)
+		}
 	}
 }

@@ -407,7 +407,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 		Document: library.NewLibrary(w.documents.Text, nil, time.Now).Find, DocumentsOnly: library.Only,
 		Authenticate: httpd.AdmitPayload(gate, limit.New(limit.Config{})),
 		Log:          log, Limits: limits, Present: resolvers.Present, PerResponse: graph.WithLoaders,
-		AfterRootMutationField: resolvers.ForgetLoaded, StillValid: gate.StillValid,
+		AfterRootMutationField: resolvers.ForgetLoaded, StillValid: gate.StillValid, Share: resolvers.ShareEvents,
 		Explorer: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, thePage) }),
 	})
 	t.Cleanup(engine.Close)

@@ -112,11 +112,7 @@ func (s *Server) event(ctx context.Context, events graphql.ResponseHandler) (res
 		return nil
 	}
 	ctx = s.responseContext(ctx)
-	resp = s.finish(ctx, events(ctx))
-	if resp != nil && s.cfg.BeforeEvent != nil {
-		s.cfg.BeforeEvent(ctx)
-	}
-	return resp
+	return s.finish(ctx, events(ctx))
 }
 
 // Run executes an operation of the program itself in process. Variables are plain values of

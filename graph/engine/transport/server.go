@@ -57,6 +57,12 @@ type Config struct {
 	// Alternate, unless nil, is called before a query runs, and returns what answers
 	// it; nil stands for the resolvers of the Server.
 	Alternate func(ctx context.Context) *Alternate
+	// Share, unless nil, is called for a subscription whose root field has no arguments. Those
+	// with equal documents, operations and variables for which it returns deeply equal values
+	// are executed once, in one of the contexts that it returned for them, and get the same
+	// events. That context must know no more of the caller than the value does. A nil value
+	// is executed alone.
+	Share func(ctx context.Context, op *ast.OperationDefinition) (shared context.Context, by any)
 	// BeforeEvent, unless nil, is called for every event of a subscription, before it
 	// is sent.
 	BeforeEvent func(ctx context.Context)
@@ -138,7 +144,8 @@ type Server struct {
 	// plan is how fields are answered; nil when the schema has none.
 	plan *plan.Schema
 	// inputs are the coordinates that values of variables can use.
-	inputs inputs
+	inputs     inputs
+	broadcasts broadcasts
 	// closing is done once Close was called; no socket is added from then on.
 	closing context.Context
 	close   context.CancelFunc
@@ -172,6 +179,8 @@ func New(schema graphql.ExecutableSchema, cfg Config) *Server {
 		documents: newDocuments(cfg.Limits.Documents),
 		closing:   closing,
 		close:     stop,
+
+		broadcasts: broadcasts{most: usualBehind(), named: map[broadcastName][]*broadcast{}},
 	}
 	if planned, ok := schema.(plan.Executable); ok {
 		s.plan = planned.Plan()

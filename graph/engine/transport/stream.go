@@ -40,16 +40,27 @@ func (s *Server) follow(ctx context.Context, c *call, emit func([]byte) bool) (e
 	defer c.leave()
 	ctx, done := s.begin(ctx, c)
 	defer func() { done(errs) }()
+	if shared, by := s.shares(ctx, c); by != nil && s.followShared(ctx, c, shared, by, emit) {
+		return nil
+	}
 	next, errs := s.subscribe(ctx, c)
 	if len(errs) > 0 {
 		return errs
 	}
 	for {
 		resp := next(ctx)
-		if resp == nil || !emit(payload(ctx, resp, c)) {
+		if resp == nil || !s.deliver(ctx, payload(ctx, resp, c), emit) {
 			return nil
 		}
 	}
+}
+
+// deliver passes an event on to one follower.
+func (s *Server) deliver(ctx context.Context, event []byte, emit func([]byte) bool) bool {
+	if s.cfg.BeforeEvent != nil {
+		s.cfg.BeforeEvent(ctx)
+	}
+	return emit(event)
 }
 
 // payload encodes a response, or what was refused where c is nil.
