@@ -77,6 +77,7 @@ func TestEnds(t *testing.T) {
 }
 
 func TestNothingIsLeft(t *testing.T) {
+	dbtest.WithoutCitus(t, "a server that is given stays")
 	t.Parallel()
 	for _, how := range []string{"well", "panic", "kill"} {
 		t.Run("after "+how, func(t *testing.T) {

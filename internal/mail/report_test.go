@@ -358,11 +358,11 @@ func TestAReportOfADashboardEndsWithItsOwnersRights(t *testing.T) {
 	for change, want := range map[string]report.Reason{
 		`UPDATE dashboards SET owner_id = 8, owner = 'boss@acme.example', is_shared = false`: report.QuestionGone,
 		`DELETE FROM dashboards`: report.QuestionGone,
-		`UPDATE dashboards SET tiles = jsonb_build_array(tiles -> 2)`:                                                         report.QuestionGone,
+		`UPDATE dashboards SET tiles = ('[' || (tiles -> 2)::text || ']')::json`:                                              report.QuestionGone,
 		`UPDATE dashboards SET group_id = 99`:                                                                                 report.QuestionGone,
 		`UPDATE users SET permissions = '{VIEW_SUBSCRIBER}' WHERE user_id = 7`:                                                report.PermissionLost,
 		`UPDATE dashboards SET tag_name = 'a'; UPDATE users SET permissions = '{VIEW_STATISTICS_OVERVIEW}' WHERE user_id = 7`: report.PermissionLost,
-		`UPDATE dashboards SET tag_name = 'a', tiles = jsonb_build_array(tiles -> 3, tiles -> 0); UPDATE dashboards SET tiles = replace(tiles::text, ': 12', ': 0')::json; UPDATE users SET permissions = '{VIEW_STATISTICS_OVERVIEW}' WHERE user_id = 7`: report.PermissionLost,
+		`UPDATE dashboards SET tag_name = 'a', tiles = ('[' || (tiles -> 3)::text || ',' || (tiles -> 0)::text || ']')::json; UPDATE dashboards SET tiles = replace(tiles::text, ': 12', ': 0')::json; UPDATE users SET permissions = '{VIEW_STATISTICS_OVERVIEW}' WHERE user_id = 7`: report.PermissionLost,
 		`UPDATE dashboards SET tiles = '[]'`: "",
 	} {
 		t.Run(change, func(t *testing.T) {
