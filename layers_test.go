@@ -131,7 +131,7 @@ var layers = map[string][]string{
 	"db/restoring":           {"db/pg"},
 	"db/cluster":             {"db/audit", "db/pg", "domain"},
 	"db/access":              {"db/audit", "db/credential", "db/imported", "db/keyset", "db/pg", "domain", "domain/ascii", "domain/inventory", "domain/query"},
-	"db/announce":            {"db/usage", "db/webhook", "domain"},
+	"db/announce":            {"db/pg", "db/usage", "db/webhook", "domain"},
 	"db/fleettest":           {"db/audit", "db/dbtest", "db/mail", "db/pg", "db/usage", "db/volume", "domain", "domain/query", "domain/retention", "internal/fatal"},
 	"db/kept":                {"db/audit", "db/keyset", "db/pg", "domain"},
 	"db/imported":            {"db/audit", "db/pg", "domain"},

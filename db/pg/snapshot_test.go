@@ -33,7 +33,7 @@ func TestASnapshotSeesOneMomentAndNothingWithoutItsConnection(t *testing.T) {
 	t.Cleanup(func() { _ = again.Close() })
 	pid, err := pg.Count(t.Context(), again, "SELECT pg_backend_pid()")
 	fatal.If(t, err)
-	pool.MustExec("SELECT pg_terminate_backend($1)", pid)
+	pool.MustExec("SELECT pg_terminate_backend($1::int)", pid)
 	for range 2 {
 		if n, err := pg.Count(t.Context(), again, "SELECT count(*) FROM n"); err == nil {
 			t.Errorf("it reads %d rows after its connection is lost", n)

@@ -52,7 +52,9 @@ CROSS JOIN (
 	// processes that follow its usage.
 	isWatched = `EXISTS (SELECT FROM alert_thresholds t WHERE t.company_id = $1) OR ` + IsFollowed
 	// IsFollowed is the condition that a process follows the company $1.
-	IsFollowed = `EXISTS (SELECT FROM live_followers WHERE company_id = $1 AND expires_at > now())`
+	IsFollowed = `EXISTS (` + Followers + `)`
+	// Followers are the processes that follow the company $1.
+	Followers = `SELECT FROM live_followers WHERE company_id = $1 AND expires_at > now()`
 
 	readBooks = booksOf + "ANY($2::bigint[])" + booksOfSessions + booksOfKnown
 	readBook  = booksOf + "($2::bigint[])[1]" + booksOfSessions + " LIMIT 1" + booksOfKnown
