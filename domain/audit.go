@@ -143,6 +143,9 @@ type AuditEntry struct {
 	// SubjectType and SubjectID name what was acted on, as the graph does.
 	SubjectType, SubjectID string
 	Changes                []AuditChange
+	// PhysicalIDs are the subscribers that it is about beside the subject: those that got a
+	// tag, that a silence names. They are all of them, where Changes lists some.
+	PhysicalIDs []string
 	Actor
 	// Reason is why, in the words of the actor; "" where none was given.
 	Reason string
@@ -158,8 +161,9 @@ type AuditMark struct {
 }
 
 // Content is what the hash covers beside the hash before it and the sequence:
-// the company, then every field with its length before it. A reason comes last, where one was
-// given: so the entries of before there were reasons keep their hashes.
+// the company, then every field with its length before it. A reason and subscribers come last,
+// where there are any: so the entries of before there were these keep their hashes. Before
+// subscribers a reason stands also where it is empty: an entry with a reason has another content.
 func (e *AuditEntry) Content(company CompanyID) []byte {
 	text := binary.BigEndian.AppendUint64(nil, uint64(company))
 	text = binary.BigEndian.AppendUint64(text, uint64(e.At.UnixMicro()))
@@ -172,8 +176,11 @@ func (e *AuditEntry) Content(company CompanyID) []byte {
 		text = appendText(text, change.Before)
 		text = appendText(text, change.After)
 	}
-	if e.Reason != "" {
+	if e.Reason != "" || len(e.PhysicalIDs) > 0 {
 		text = appendText(text, &e.Reason)
+	}
+	for _, id := range e.PhysicalIDs {
+		text = appendText(text, &id)
 	}
 	return text
 }
@@ -248,6 +255,7 @@ var AuditFields = query.NewFields(
 	query.Field{Name: "action", Type: query.Text}.Unordered(),
 	query.Field{Name: "subjectType", Type: query.Text}.Unordered(),
 	query.Field{Name: "subjectId", Type: query.Text}.Unordered(),
+	query.Field{Name: "physicalIds", Type: query.Set}.Unordered(),
 	query.Field{Name: "actor", Type: query.Text}.Unordered(),
 	query.Field{Name: "accessKeyId", Type: query.Text}.Unordered(),
 	query.Field{Name: "door", Type: query.Text}.Unordered(),

@@ -44,8 +44,9 @@ func TestNoneIsNullAndNoEmptyText(t *testing.T) {
 // bounded are the lists that are no connections, by what bounds them.
 var bounded = map[string]string{
 	"AccessKey.scopes User.permissions Viewer.permissions Webhook.eventTypes ConditionAlert.changesOf FeedElement.packets": "values of an enum, each once",
-	"AuditEntry.changes OperationResult.changes":                                         "fields of one object, and its tags",
-	"SourceProfile.dateFormats SourceProfile.fields Silence.weekly Session.otherSources": "checked when they are written: at most 40",
+	"AuditEntry.changes OperationResult.changes": "fields of one object, and its tags",
+	"AuditEntry.physicalIds":                     "what one mutation names, at most 1,000",
+	"SourceProfile.dateFormats SourceProfile.fields Silence.weekly Session.otherSources":                                                                              "checked when they are written: at most 40",
 	"Recipient.alertIds Recipient.groupIds Silence.alertIds Silence.groupIds Silence.tagNames Silence.physicalIds Webhook.alertIds Webhook.groupIds Webhook.tagNames": "checked when they are written: at most 100",
 	"AttachTagPayload.subscribers DetachTagPayload.subscribers RecordUsagePayload.results Query.nodes Query._entities Query.previewSourceProfile":                     "as many as the argument has",
 	"Dashboard.tiles":            "checked when they are written: at most 24",

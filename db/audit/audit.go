@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
@@ -39,8 +40,8 @@ SET sequence = h.sequence + 1, hash = sha256(h.hash || int8send(h.sequence + 1) 
 WHERE h.company_id = $1
 RETURNING h.sequence, h.hash`
 
-// appendEntry names no reason, so that migrations are recorded also where the column is not
-// there yet, or not any more.
+// appendEntry names no reason and no subscribers, so that migrations are recorded also where the
+// columns are not there yet, or not any more.
 const appendEntry = `
 INSERT INTO audit_log (company_id, sequence, hash, at, action, subject_type, subject_id, changes,
   user_id, actor, access_key_id, door, address, request_id)
@@ -51,6 +52,12 @@ const appendReasoned = `
 INSERT INTO audit_log (company_id, sequence, hash, at, action, subject_type, subject_id, changes,
   user_id, actor, access_key_id, door, address, request_id, reason)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
+
+// appendAbout is appendEntry of an entry about subscribers beside its subject.
+const appendAbout = `
+INSERT INTO audit_log (company_id, sequence, hash, at, action, subject_type, subject_id, changes,
+  user_id, actor, access_key_id, door, address, request_id, reason, physical_ids)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
 
 // beginAudit makes the head before the first entry.
 const beginAudit = `
@@ -78,7 +85,9 @@ func Record(ctx context.Context, tx sqlx.ExtContext, scope domain.Scope, entry d
 		scope.Company, at.Sequence, at.Hash, entry.At, entry.Action, entry.SubjectType, entry.SubjectID, string(changes),
 		entry.UserID, entry.Name, entry.AccessKeyID, entry.Door, entry.Address, entry.RequestID,
 	}
-	if entry.Reason != "" {
+	if len(entry.PhysicalIDs) > 0 {
+		statement, args = appendAbout, append(args, entry.Reason, pq.StringArray(entry.PhysicalIDs))
+	} else if entry.Reason != "" {
 		statement, args = appendReasoned, append(args, entry.Reason)
 	}
 	_, err = pg.Affected(ctx, tx, statement, args...)
@@ -109,7 +118,7 @@ func (a *Log) Note(ctx context.Context, scope domain.Scope, entry domain.AuditEn
 	return pg.InTx(ctx, a.pool, func(tx *sqlx.Tx) error { return Record(ctx, tx, scope, entry) })
 }
 
-const auditSelect = `a.sequence, a.at, a.action, a.subject_type, a.subject_id, a.changes::text AS changes_json,
+const auditSelect = `a.sequence, a.at, a.action, a.subject_type, a.subject_id, a.physical_ids, a.changes::text AS changes_json,
   a.user_id, a.actor AS name, a.access_key_id, a.door, a.address, a.request_id, a.reason, encode(a.hash, 'hex') AS hash`
 
 // entries is the list of domain.AuditFields.
@@ -118,7 +127,9 @@ var entries = keyset.Table{
 	WholeOnly: "the audit log",
 	Columns: map[string]keyset.Column{
 		"sequence": {SQL: "a.sequence"}, "at": {SQL: "a.at"}, "action": {SQL: "a.action"}, "subjectType": {SQL: "a.subject_type"}, "subjectId": {SQL: "a.subject_id"},
-		"actor": {SQL: "a.actor"}, "accessKeyId": {SQL: "a.access_key_id"}, "door": {SQL: "a.door"}, "address": {SQL: "a.address"}, "requestId": {SQL: "a.request_id"}, "reason": {SQL: "a.reason"},
+		// The index has the entries about subscribers alone.
+		"physicalIds": {SQL: "(a.physical_ids IS NOT NULL AND a.physical_ids && {values})"},
+		"actor":       {SQL: "a.actor"}, "accessKeyId": {SQL: "a.access_key_id"}, "door": {SQL: "a.door"}, "address": {SQL: "a.address"}, "requestId": {SQL: "a.request_id"}, "reason": {SQL: "a.reason"},
 	},
 }
 
@@ -126,12 +137,14 @@ var sequence, _ = domain.AuditFields.Find("sequence")
 
 type auditRow struct {
 	domain.AuditEntry
+	PhysicalIDs pg.TextList[string] `db:"physical_ids"`
 	ChangesJSON string
 	keyset.Keyed
 }
 
 func (r *auditRow) entry() *domain.AuditEntry {
 	r.At = r.At.UTC()
+	r.AuditEntry.PhysicalIDs = r.PhysicalIDs
 	_ = json.Unmarshal([]byte(r.ChangesJSON), &r.Changes) // what cannot be read does not verify
 	return &r.AuditEntry
 }

@@ -1,8 +1,12 @@
 package audit
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -38,4 +42,22 @@ func Import(what string, counts map[domain.Outcome]int) *domain.AuditEntry {
 		return nil
 	}
 	return &domain.AuditEntry{Action: domain.AuditImport + what, SubjectType: "Company", Changes: changes}
+}
+
+// About returns the subscribers that what was and what is are about, each once.
+func About(before, after []string) []string {
+	all := slices.Concat(before, after)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+const nameSubscriber = `SELECT s.physical_id FROM subscribers s WHERE s.company_id = $1 AND s.key = $2`
+
+// Of completes the entry of what is about one subscriber; nil is none.
+func Of(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, key *int64, entry *domain.AuditEntry) (*domain.AuditEntry, error) {
+	if key == nil || entry == nil {
+		return entry, nil
+	}
+	err := tx.SelectContext(ctx, &entry.PhysicalIDs, nameSubscriber, scope.Company, *key)
+	return entry, err
 }

@@ -130,8 +130,10 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec condition.S
 		if err != nil {
 			return nil, err
 		}
-		created, err = find(ctx, tx, scope, id)
-		return entryOf(domain.AuditAlertCreate, nil, created), err
+		if created, err = find(ctx, tx, scope, id); err != nil {
+			return nil, err
+		}
+		return audit.Of(ctx, tx, scope, created.SubscriberKey, entryOf(domain.AuditAlertCreate, nil, created))
 	})
 	return created, err
 }
@@ -168,8 +170,10 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit con
 		if err != nil || !renamed && !rearmed {
 			return nil, err
 		}
-		edited, err = find(ctx, tx, scope, id)
-		return entryOf(domain.AuditAlertEdit, before, edited), err
+		if edited, err = find(ctx, tx, scope, id); err != nil {
+			return nil, err
+		}
+		return audit.Of(ctx, tx, scope, edited.SubscriberKey, entryOf(domain.AuditAlertEdit, before, edited))
 	})
 	return edited, err
 }
@@ -206,18 +210,17 @@ func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (remov
 		if _, err := pg.Affected(ctx, tx, closeEpisodes, scope.Company, id); err != nil {
 			return nil, err
 		}
-		_, err := pg.Affected(ctx, tx, removeCondition, scope.Company, id)
-		return entryOf(domain.AuditAlertDelete, removed, nil), err
+		if _, err := pg.Affected(ctx, tx, removeCondition, scope.Company, id); err != nil {
+			return nil, err
+		}
+		return audit.Of(ctx, tx, scope, removed.SubscriberKey, entryOf(domain.AuditAlertDelete, removed, nil))
 	})
 	return removed, err
 }
 
-// entryOf is the audit entry of an alert that became another; nil is none.
+// entryOf is the audit entry of an alert that became another, of which one may be nil.
 func entryOf(action string, before, after *condition.Alert) *domain.AuditEntry {
 	of := cmp.Or(after, before)
-	if of == nil {
-		return nil
-	}
 	return audit.Entry(action, "Alert", of.AlertID, domain.AlertDifferences(before, after, func(a *condition.Alert) domain.AlertWords { return a.AlertWords },
 		[]domain.AuditField[condition.Alert]{
 			{Name: "ruleType", Text: func(a *condition.Alert) string { return string(a.RuleType) }},

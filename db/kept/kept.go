@@ -30,6 +30,8 @@ type Kind[R, T any] struct {
 	Made                        func(of *T) Made
 	Version                     func(of *T) string
 	Audited                     []domain.AuditField[T]
+	// About are the subscribers that a thing is about, for the audit log; nil for none.
+	About func(of *T) []string
 	// None is what the audit log compares a thing with that is new or gone; nil for nothing.
 	None *T
 	// MayChange refuses to remove what the scope shows and may not change. Remove needs it.
@@ -102,10 +104,15 @@ func (s *Store[R, T, P]) FindMany(ctx context.Context, scope domain.Scope, ids [
 
 // Entry is that of an action on a thing; before or after is nil for what there is not.
 func (s *Store[R, T, P]) Entry(action string, before, after *T) *domain.AuditEntry {
-	return &domain.AuditEntry{
-		Action: s.Name + "." + action, SubjectType: s.Type, SubjectID: *s.Made(cmp.Or(after, before)).ID,
+	of := cmp.Or(after, before)
+	entry := &domain.AuditEntry{
+		Action: s.Name + "." + action, SubjectType: s.Type, SubjectID: *s.Made(of).ID,
 		Changes: domain.Differences(cmp.Or(before, s.None), cmp.Or(after, s.None), s.Audited),
 	}
+	if s.About != nil {
+		entry.PhysicalIDs = audit.About(s.About(cmp.Or(before, of)), s.About(of))
+	}
+	return entry
 }
 
 // Create gives the thing its id, owner and times, and inserts it under the lock of the company.

@@ -38,6 +38,12 @@ var kind = kept.Kind[Row, note.Note]{
 		return kept.Made{ID: &n.NoteID, OwnerID: &n.OwnerID, Owner: &n.Owner, CreatedAt: &n.CreatedAt, ChangedAt: &n.ChangedAt}
 	},
 	Version: (*note.Note).Version, Audited: audited,
+	About: func(n *note.Note) []string {
+		if n.PhysicalID == nil {
+			return nil
+		}
+		return []string{*n.PhysicalID}
+	},
 	MayChange: func(scope domain.Scope, n note.Note) error { _, err := note.Edit{}.Apply(scope, n); return err },
 }
 

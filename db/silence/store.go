@@ -203,7 +203,7 @@ func create(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, spec silence.S
 	if err != nil {
 		return nil, nil, err
 	}
-	return created, entryOf(domain.AuditSilenceCreate, id, domain.Differences(&silence.Spec{}, &created.Spec, audited)), nil
+	return created, entryOf(domain.AuditSilenceCreate, id, created.PhysicalIDs, domain.Differences(&silence.Spec{}, &created.Spec, audited)), nil
 }
 
 // author names who acts.
@@ -214,8 +214,10 @@ func author(scope domain.Scope) string {
 	return scope.Actor.Name
 }
 
-func entryOf(action string, id int64, changes []domain.AuditChange) *domain.AuditEntry {
-	return audit.Entry(action, "Silence", id, changes...)
+func entryOf(action string, id int64, physicalIDs []string, changes []domain.AuditChange) *domain.AuditEntry {
+	entry := audit.Entry(action, "Silence", id, changes...)
+	entry.PhysicalIDs = physicalIDs
+	return entry
 }
 
 var audited = []domain.AuditField[silence.Spec]{
@@ -274,7 +276,7 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit sil
 		if edited, err = find(ctx, tx, scope.Company, id); err != nil {
 			return nil, err
 		}
-		return entryOf(domain.AuditSilenceEdit, id, domain.Differences(&before.Spec, &after, audited)), nil
+		return entryOf(domain.AuditSilenceEdit, id, audit.About(before.PhysicalIDs, after.PhysicalIDs), domain.Differences(&before.Spec, &after, audited)), nil
 	})
 	return edited, err
 }
@@ -317,5 +319,5 @@ func end(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id int64, a
 	if err != nil {
 		return nil, nil, err
 	}
-	return ended, entryOf(domain.AuditSilenceEnd, id, domain.Changed("endsAt", moment(before), moment(at))), nil
+	return ended, entryOf(domain.AuditSilenceEnd, id, ended.PhysicalIDs, domain.Changed("endsAt", moment(before), moment(at))), nil
 }

@@ -183,7 +183,8 @@ func (t *Store) Detach(ctx context.Context, scope domain.Scope, tag domain.TagNa
 
 func auditTag(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, action string, tag domain.TagName, physicalIDs []string) error {
 	return audit.Record(ctx, tx, scope, domain.AuditEntry{
-		Action: action, SubjectType: "Tag", SubjectID: string(tag), Changes: []domain.AuditChange{audit.Names("physicalIds", physicalIDs)},
+		Action: action, SubjectType: "Tag", SubjectID: string(tag), PhysicalIDs: physicalIDs,
+		Changes: []domain.AuditChange{audit.Names("physicalIds", physicalIDs)},
 	})
 }
 

@@ -304,8 +304,8 @@ func (u *usageTruth) checkChanges(t *rapid.T, q question) {
 func (f *usageFleet) changesOf(records []domain.UsageRecord, span, before domain.Range, order domain.ChangeOrder, first int) []domain.UsageChange {
 	of := map[int64]domain.UsageChange{}
 	for _, r := range records {
-		c := of[f.keys[r.PhysicalID]]
-		c.SubscriberKey = f.keys[r.PhysicalID]
+		c := of[f.Keys[r.PhysicalID]]
+		c.SubscriberKey = f.Keys[r.PhysicalID]
 		if !r.StartedAt.Before(span.Start) && r.StartedAt.Before(span.End) {
 			c.Total += volumeOf(r).Total()
 		}

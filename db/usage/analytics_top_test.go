@@ -84,7 +84,7 @@ func (f *usageFleet) checkChangesOf(t *testing.T, analytics *usage.Analytics, re
 	t.Helper()
 	before, _ := domain.NewRange(span.Start.AddDate(0, 0, -9), span.End.AddDate(0, 0, -9))
 	for _, order := range []domain.ChangeOrder{domain.MostRisen, domain.MostFallen} {
-		got, err := analytics.Changes(t.Context(), f.scope, []domain.Subject{{}}, span, before, order, first)
+		got, err := analytics.Changes(t.Context(), f.Scope, []domain.Subject{{}}, span, before, order, first)
 		if err != nil {
 			t.Fatal(err)
 		}

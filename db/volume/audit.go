@@ -1,13 +1,15 @@
 package volume
 
 import (
+	"context"
+
 	"simgraph/db/audit"
 	"simgraph/db/pg"
 	"simgraph/domain"
 )
 
-func alertEntry(action string, of *domain.VolumeAlert, changes []domain.AuditChange) *domain.AuditEntry {
-	return audit.Entry(action, "Alert", of.AlertID, changes...)
+func (c *alertChange) entry(ctx context.Context, action string, of *domain.VolumeAlert, changes []domain.AuditChange) (*domain.AuditEntry, error) {
+	return audit.Of(ctx, c.tx, c.scope, of.SubscriberKey, audit.Entry(action, "Alert", of.AlertID, changes...))
 }
 
 // alertChanges returns how an alert became another; nil is none.

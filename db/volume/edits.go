@@ -60,7 +60,7 @@ func (a *Alerts) Create(ctx context.Context, scope domain.Scope, spec domain.Ale
 		if err := change.forUpstreams(ctx, created, false); err != nil {
 			return nil, err
 		}
-		return alertEntry(domain.AuditAlertCreate, created, alertChanges(nil, created)), nil
+		return change.entry(ctx, domain.AuditAlertCreate, created, alertChanges(nil, created))
 	})
 	return created, err
 }
@@ -114,7 +114,7 @@ func (a *Alerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit do
 				return nil, err
 			}
 		}
-		return alertEntry(domain.AuditAlertEdit, alert, changes), nil
+		return change.entry(ctx, domain.AuditAlertEdit, alert, changes)
 	})
 	return edited, err
 }
@@ -134,7 +134,7 @@ func (a *Alerts) Remove(ctx context.Context, scope domain.Scope, id int64) (remo
 		if err := change.forUpstreams(ctx, removed, true); err != nil {
 			return nil, err
 		}
-		return alertEntry(domain.AuditAlertDelete, removed, alertChanges(removed, nil)), nil
+		return change.entry(ctx, domain.AuditAlertDelete, removed, alertChanges(removed, nil))
 	})
 	return removed, err
 }

@@ -721,7 +721,7 @@ func (ec *executionContext) unmarshalInputAuditFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"and", "or", "not", "sequence", "at", "action", "subjectType", "subjectId", "actor", "accessKeyId", "door", "address", "requestId", "reason"}
+	fieldsInOrder := [...]string{"and", "or", "not", "sequence", "at", "action", "subjectType", "subjectId", "physicalIds", "actor", "accessKeyId", "door", "address", "requestId", "reason"}
 	it = make(map[string]any, len(asMap))
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
@@ -785,6 +785,13 @@ func (ec *executionContext) unmarshalInputAuditFilter(ctx context.Context, obj a
 				return it, err
 			}
 			it["subjectId"] = data
+		case "physicalIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("physicalIds"))
+			data, err := ec.unmarshalOSetFilter2map(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["physicalIds"] = data
 		case "actor":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("actor"))
 			data, err := ec.unmarshalOStringFilter2map(ctx, v)

@@ -1451,6 +1451,17 @@ func (e *executableSchema) planAuditEntry() *plan.Object {
 					return appendOString2string(b, obj.SubjectID)
 				},
 			},
+			"physicalIds": {
+				NonNull: true,
+				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+					return e.executing(ctx).fieldContext_AuditEntry_physicalIds(ctx, field)
+				},
+				Resolve: func(ctx context.Context, of any, fc *plan.Arguments) (any, error) {
+					obj := of.(*domain.AuditEntry)
+					return obj.PhysicalIDs, nil
+				},
+				Shape: plan.Leaves(true, true, appendNString2string),
+			},
 			"changes": {
 				NonNull: true,
 				Context: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -214,6 +214,7 @@ type ComplexityRoot struct {
 		Hash        func(childComplexity int) int
 		ID          func(childComplexity int) int
 		Name        func(childComplexity int) int
+		PhysicalIDs func(childComplexity int) int
 		Reason      func(childComplexity int) int
 		RequestID   func(childComplexity int) int
 		Sequence    func(childComplexity int) int
@@ -2633,6 +2634,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuditEntry.Name(childComplexity), true
+	case "AuditEntry.physicalIds":
+		if e.ComplexityRoot.AuditEntry.PhysicalIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.PhysicalIDs(childComplexity), true
 	case "AuditEntry.reason":
 		if e.ComplexityRoot.AuditEntry.Reason == nil {
 			break
@@ -12442,6 +12449,8 @@ type AuditEntry implements Node {
   subjectType: String!
   "The identifier of that: a physicalId, groupId, alertId, recipientId, accessKeyId, e-mail address or tag; null for many."
   subjectId: String
+  "The subscribers that it is about beside its subject, such as those that a tag was put on: at most 1,000."
+  physicalIds: [String!]!
   "What changed by it."
   changes: [AuditChange!]!
   "Who did it: the e-mail address of the user at the time, or the account that ran a command; null for the service itself."
@@ -14280,6 +14289,8 @@ input AuditFilter {
   subjectType: StringFilter
   "The identifier of that: a physicalId, groupId, alertId, recipientId, accessKeyId, e-mail address or tag; null for many."
   subjectId: StringFilter
+  "The subscribers that it is about beside its subject, such as those that a tag was put on: at most 1,000."
+  physicalIds: SetFilter
   "Who did it: the e-mail address of the user at the time, or the account that ran a command; null for the service itself."
   actor: StringFilter
   "The access key that was used; null for none."
@@ -20394,6 +20405,8 @@ func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field gr
 		return ec.fieldContext_AuditEntry_subjectType(ctx, field)
 	case "subjectId":
 		return ec.fieldContext_AuditEntry_subjectId(ctx, field)
+	case "physicalIds":
+		return ec.fieldContext_AuditEntry_physicalIds(ctx, field)
 	case "changes":
 		return ec.fieldContext_AuditEntry_changes(ctx, field)
 	case "actor":

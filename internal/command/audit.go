@@ -226,6 +226,7 @@ type auditLine struct {
 	Address       string           `json:"address"`
 	RequestID     string           `json:"requestId"`
 	Reason        string           `json:"reason"`
+	PhysicalIDs   []string         `json:"physicalIds,omitempty"`
 	Hash          string           `json:"hash"`
 }
 
@@ -243,7 +244,7 @@ func newAuditLine(company *domain.Company, e *domain.AuditEntry) auditLine {
 	return auditLine{
 		Company: company.ExternalID, CompanyNumber: company.CompanyID, Sequence: e.Sequence, At: e.At, Action: e.Action,
 		SubjectType: e.SubjectType, SubjectID: e.SubjectID, Changes: changes, UserID: e.UserID, Actor: e.Name, AccessKeyID: e.AccessKeyID,
-		Door: e.Door, Address: e.Address, RequestID: e.RequestID, Reason: e.Reason, Hash: e.Hash,
+		Door: e.Door, Address: e.Address, RequestID: e.RequestID, Reason: e.Reason, PhysicalIDs: e.PhysicalIDs, Hash: e.Hash,
 	}
 }
 
@@ -254,7 +255,7 @@ func (l *auditLine) entry() *domain.AuditEntry {
 		changes[i] = domain.AuditChange(c)
 	}
 	return &domain.AuditEntry{
-		Sequence: l.Sequence, At: l.At, Action: l.Action, SubjectType: l.SubjectType, SubjectID: l.SubjectID, Changes: changes, Reason: l.Reason, Hash: l.Hash,
+		Sequence: l.Sequence, At: l.At, Action: l.Action, SubjectType: l.SubjectType, SubjectID: l.SubjectID, Changes: changes, Reason: l.Reason, PhysicalIDs: l.PhysicalIDs, Hash: l.Hash,
 		Actor: domain.Actor{
 			UserID: l.UserID, Name: l.Actor, AccessKeyID: l.AccessKeyID,
 			Origin: domain.Origin{Door: l.Door, Address: l.Address, RequestID: l.RequestID},

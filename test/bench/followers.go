@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"simgraph/db"
+	"simgraph/db/volume"
 	"simgraph/db/usage"
 	"simgraph/domain"
 )
@@ -55,7 +55,7 @@ func (b *bench) followedBy(ctx context.Context, token string, followers int) err
 		return err
 	}
 	defer server.stop()
-	w := &followerWorld{bench: b, server: server, store: usage.New(b.pool, db.NewAlertEvaluator(time.Now), usage.Options{})}
+	w := &followerWorld{bench: b, server: server, store: usage.New(b.pool, volume.NewEvaluator(time.Now), usage.Options{})}
 	defer w.close()
 	for left := followers; left > 0; left -= followersEach {
 		if err := w.open(ctx, token, min(left, followersEach)); err != nil {

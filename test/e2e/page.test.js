@@ -166,6 +166,13 @@ inTab('a subscriber is found by keyboard, named and tagged', async (tab) => {
   assert.ok(!subscriber.tags.some(({ name }) => name === 'tried'));
   const { auditLog } = await graph('{ auditLog(first: 2, filter: {subjectType: {eq: "Tag"}, subjectId: {eq: "tried"}}) { nodes { reason } } }');
   assert.deepEqual(auditLog.nodes.map(({ reason }) => reason), ['Ticket 4712: tried off', 'Ticket 4712: tried on']);
+  await tab.getByRole('tab', { name: 'History' }).click();
+  const happened = tab.getByRole('list', { name: 'What happened, the newest first' });
+  const entry = (title) => happened.getByRole('listitem').filter({ has: tab.getByRole('link', { name: title, exact: true }) }).first();
+  for (const [title, why] of [['Tag put on: tried', 'tried on'], ['Tag taken off: tried', 'tried off']]) await entry(title).getByText(`Reason: Ticket 4712: ${why}`).waitFor();
+  await entry('Tag taken off: tried').getByRole('link').click();
+  await tab.waitForURL(/#\/audit\?/);
+  await tab.getByRole('cell', { name: 'tag.detach' }).first().waitFor();
 });
 
 inTab('an alert is set with a look at the past, and an alert that fires appears by itself', async (tab) => {

@@ -76,7 +76,7 @@ function filterOf(params: URLSearchParams, timeZone: string) {
   const day = (text: string, days: number) => new Date(startOfDay(Date.parse(`${text}T12:00:00Z`), timeZone, { days })).toISOString();
   const [since, until] = ['since', 'until'].map((key) => (/^\d{4}-\d\d-\d\d$/.test(params.get(key) ?? '') ? params.get(key) : null));
   const all = [
-    ...Object.keys(texts).filter((key) => params.get(key)).map((key) => ({ [key]: key === 'subjectId' ? { eq: params.get(key) } : { like: params.get(key) } })),
+    ...Object.keys(texts).filter((key) => params.get(key)).map((key) => (key === 'subjectId' ? { or: [{ subjectId: { eq: params.get(key) } }, { physicalIds: { eq: params.get(key) } }] } : { [key]: { like: params.get(key) } })),
     ...(since ? [{ at: { ge: day(since, 0) } }] : []),
     ...(until ? [{ at: { lt: day(until, 1) } }] : []),
   ];

@@ -10,7 +10,7 @@ import { useMay, useViewer } from '../shell/viewer';
 import { Ago } from '../ui/Ago';
 import '../styles/lists.css';
 import { commandKinds, commandStates } from './Commands';
-import { type Happening, merged, readOn, type Read } from './timeline';
+import { type Happening, merged, readOn, type Read, titleOf } from './timeline';
 
 const alerts = graphql(`
   query TimeLineAlerts($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
@@ -65,8 +65,8 @@ const notes = graphql(`
 `);
 const audit = graphql(`
   query TimeLineChanges($physicalId: String!, $first: Int, $after: String, $count: Boolean!) {
-    auditLog(first: $first, after: $after, filter: { subjectId: { eq: $physicalId } }) {
-      nodes { sequence at action actor door requestId reason changes { field before after } }
+    auditLog(first: $first, after: $after, filter: { or: [{ subjectId: { eq: $physicalId } }, { physicalIds: { eq: $physicalId } }] }) {
+      nodes { sequence at action subjectType subjectId actor door requestId reason changes { field before after } }
       totalCount @include(if: $count)
       pageInfo { endCursor hasNextPage }
     }
@@ -206,7 +206,12 @@ function operationOf({ id, changes, operation }: Of<typeof operations, 'operatio
 
 const noteOf = ({ noteId, text, startsAt, owner }: Nodes<typeof notes, 'notes'>): Entry => ({ key: `note/${noteId}`, kind: 'note', at: startsAt, title: text, text: '', who: owner });
 
-const changeOf = (physicalId: string) => ({ sequence, at, action, actor, door, requestId, reason, changes }: Nodes<typeof audit, 'auditLog'>): Entry => ({
-  key: `change/${sequence}`, kind: 'change', at, title: <a href={to('audit', { subjectId: physicalId, ...(requestId && { requestId }) })}>{action}</a>,
-  text: changes.length > 0 ? wordsOf(changes) : '', who: `${actor || 'the service'} (${door})`, reason,
-});
+const changeOf = (physicalId: string) => ({ sequence, at, action, subjectType, subjectId, actor, door, requestId, reason, changes }: Nodes<typeof audit, 'auditLog'>): Entry => {
+  const isOther = subjectType !== 'Subscriber';
+  // Of what is about several subscribers, the entry names them all.
+  const own = changes.filter(({ field }) => !isOther || (field !== 'physicalIds' && field !== 'physicalId'));
+  return {
+    key: `change/${sequence}`, kind: 'change', at, title: <a href={to('audit', { subjectId: physicalId, ...(requestId && { requestId }) })}>{titleOf(action, isOther ? subjectId : null)}</a>,
+    text: own.length > 0 ? wordsOf(own) : '', who: `${actor || 'the service'} (${door})`, reason,
+  };
+};

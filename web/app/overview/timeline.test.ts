@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { merged, readOn } from './timeline';
+import { merged, readOn, titleOf } from './timeline';
 
 const at = (hour: number) => `2026-11-25T${String(hour).padStart(2, '0')}:00:00Z`;
 const list = (name: string, hours: number[], more?: () => void) => ({ rows: hours.map((hour) => ({ key: `${name}${hour}`, at: at(hour) })), more });
@@ -18,4 +18,8 @@ test('the list that holds up the others is read on, and no other', () => {
   readOn([list('a', [9, 6], a), list('b', [8, 3]), list('c', [5, 2], c)])!();
   expect([a.mock.calls.length, c.mock.calls.length]).toEqual([1, 0]);
   expect(readOn([list('a', [9]), list('b', [])])).toBeNull();
+});
+
+test('a change of something else is called by its action and by what that is, and of a tag in words', () => {
+  expect([titleOf('subscriber.edit', null), titleOf('alert.edit', '12'), titleOf('tag.attach', 'sold'), titleOf('tag.detach', 'sold')]).toEqual(['subscriber.edit', 'alert.edit 12', 'Tag put on: sold', 'Tag taken off: sold']);
 });

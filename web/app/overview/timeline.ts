@@ -33,3 +33,8 @@ function boundOf<T extends Happening>({ rows, more }: Read<T>): number {
   const last = rows.at(-1);
   return more && last ? Date.parse(last.at) : -Infinity;
 }
+
+const tagged: Record<string, string> = { 'tag.attach': 'Tag put on', 'tag.detach': 'Tag taken off' };
+
+/** What a change is called: the action of the audit log, with what it was done to where that is not the subscriber. */
+export const titleOf = (action: string, subject: string | null): string => (tagged[action] ? `${tagged[action]}: ${subject}` : [action, subject].filter(Boolean).join(' '));
