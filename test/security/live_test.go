@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"simgraph/domain"
 	"simgraph/domain/bulk"
@@ -262,13 +263,10 @@ func TestSharedEventsAreMadeFromWhatTheirFollowersHaveInCommon(t *testing.T) {
 		"alertTriggered {alert {company {reports {totalCount}}}}":                              true,
 		"subscriberChanged {...results} } fragment results on Subscriber {alerts {__typename}": true,
 	} {
-		doc, err := gqlparser.LoadQuery(w.schema, "subscription {"+query+"}")
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := gqlparser.MustLoadQueryWithRules(w.schema, "subscription {"+query+"}", rules.NewDefaultRules())
 		shared, by := resolvers.ShareEvents(domain.WithCaller(ctx, caller), doc.Operations[0])
-		known, err2 := domain.CallerOf(shared)
-		if err2 != nil || any(known) != by {
+		known, err := domain.CallerOf(shared)
+		if err != nil || any(known) != by {
 			t.Fatalf("%s: the context knows %v, followers are equal in %v", query, known, by)
 		}
 		if named != (known.UserID == 7 && known.Email != "" && known.Scope.UserID() == 7) || !named && (known.UserID > 0 || known.Email != "" || known.Scope.UserID() >= 0) {

@@ -105,9 +105,13 @@ func (s *Server) shares(ctx context.Context, c *call) (context.Context, any) {
 	return s.cfg.Share(ctx, c.def)
 }
 
-// followShared passes on the events of a broadcast. It reports false where none could be
-// started: then the caller learns why by following alone.
-func (s *Server) followShared(ctx context.Context, c *call, shared context.Context, by any, emit func([]byte) bool) bool {
+// followShared passes on the events of a broadcast. It reports false where there is none to
+// follow, or none could be started: then the caller learns why by following alone.
+func (s *Server) followShared(ctx context.Context, c *call, emit func([]byte) bool) bool {
+	shared, by := s.shares(ctx, c)
+	if by == nil {
+		return false
+	}
 	b, f := s.join(shared, c, by)
 	defer b.leave(f)
 	select {

@@ -40,7 +40,7 @@ func (s *Server) follow(ctx context.Context, c *call, emit func([]byte) bool) (e
 	defer c.leave()
 	ctx, done := s.begin(ctx, c)
 	defer func() { done(errs) }()
-	if shared, by := s.shares(ctx, c); by != nil && s.followShared(ctx, c, shared, by, emit) {
+	if s.followShared(ctx, c, emit) {
 		return nil
 	}
 	next, errs := s.subscribe(ctx, c)
