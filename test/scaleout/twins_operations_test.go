@@ -20,20 +20,20 @@ var twinReads = []string{
 	`{ tags(first: 50) { nodes { name numberOfSubscribers usage { totals { mobileOriginated } } } } }`,
 	`{ tags(first: 50) { totalCount nodes { name numberOfSubscribers } } groups(first: 50) { nodes { groupId name numberOfSubscribers numberOfUsers } } tariffs(first: 50) { nodes { name lineRental currency } } }`,
 	`{ alerts(first: 100) { totalCount nodes { alertId kind name ruleType ... on VolumeAlert { lowerThreshold upperThreshold } ... on ConditionAlert { silentHours changesOf } } } recipients(first: 50) { nodes { recipientId email } } alertLog(first: 50, filter: { kind: { eq: VOLUME } }) { totalCount nodes { ... on VolumeLogEntry { threshold } } } }`,
-	`{ alerts(first: 100, filter: { kind: { eq: VOLUME } }) { nodes { alertId status numberFired } } }`,
+	`{ alerts(first: 100) { nodes { alertId status numberFired } } }`,
+	`{ subscribers(first: 100) { nodes { physicalId alerts { alert { alertId } status } } } }`,
 	`{ silences(first: 100) { totalCount nodes { silenceId reason } } }`,
 	`{ webhooks(first: 50) { totalCount nodes { webhookId name eventTypes disabledAt } } accessKeys(first: 100, orderBy: [{field: CREATED_AT}]) { totalCount nodes { accessKeyId name purpose scopes rotatedFrom userEmail revokedAt expiresAt } } users(first: 50) { totalCount nodes { email permissions } } }`,
 	`{ sources(first: 50) { totalCount nodes { name profileName counts { accepted duplicates } } } sourceRejects(first: 50) { totalCount nodes { reason } } }`,
-	`{ webhookDeliveries(first: 0) { totalCount } }`,
 	`{ operations(first: 50) { nodes { operationId state description startedBy total changed } } auditLog(first: 100) { totalCount nodes { action subjectType } } }`,
 	`{ subscribers(first: 50) { nodes { physicalId sessions(first: 10) { nodes { sessionId source mobileOriginated } } } } company { name } viewer { permissions } }`,
 }
 
-// lastReads are of what conditions come to at last: either side evaluates them by its own
-// clock.
-var lastReads = []string{
-	`{ subscribers(first: 100) { nodes { physicalId alerts { alert { alertId } status } } } }`,
-	`{ alerts(first: 100) { nodes { alertId status } } }`,
+// bags are lists of what one transaction makes several of, in the order of random names.
+var bags = []string{
+	`{ webhookDeliveries(first: 100) { totalCount nodes { recipientName eventType state attempts lastStatus } } }`,
+	`{ alertLog(first: 100) { totalCount nodes { __typename alertId kind state target subscriber { physicalId } } } }`,
+	`{ commands(first: 100) { totalCount nodes { kind state reason attempts subscriber { physicalId } } } }`,
 }
 
 // twinOperations make a random operation; n is its number.

@@ -63,16 +63,22 @@ func member(of, field string) string {
 // theirs to delete.
 const made = "made_"
 
-// working are fields that work in the background changes at any time, and the hash over what
-// either side made up.
-var working = regexp.MustCompile(`^(state|status|since|numberFired|last.*|attempts|nextAttemptAt|finishedAt|failingSince|failedAt|dueAt|endedAt|done|changed|failed|skipped|payload|progress|disabled.*|pausedUntil|counts|writes|dataCompleteUntil|networkState|invitation|sessions|replayed|hash)$`)
+// timed are fields that have the clock of either side, and the hash over what either side made up.
+const timed = `since|last.*|nextAttemptAt|finishedAt|failingSince|failedAt|dueAt|endedAt|payload|progress|pausedUntil|dataCompleteUntil|networkState|invitation|sessions|hash`
+
+// working are those of answers, too, that work in the background goes on to change.
+var (
+	timing  = regexp.MustCompile(`^(` + timed + `)$`)
+	working = regexp.MustCompile(`^(` + timed + `|state|status|numberFired|attempts|done|changed|failed|skipped|disabled.*|counts|writes)$`)
+)
 
 // apart are lists that have entries of work in the background among others; twinReads read
 // the others.
 var apart = []string{"alertLog", "deliveries", "webhookDeliveries", "auditLog", "commands"}
 
-// selection selects the fields of a type that need no argument, and objects so many levels down.
-func (d derived) selection(name string, levels int) string {
+// selection selects the fields of a type that need no argument, but those without, and objects so
+// many levels down.
+func (d derived) selection(name string, without *regexp.Regexp, levels int) string {
 	def := d.schema.Types[name]
 	if def.Kind == ast.Union {
 		return "{ __typename }"
@@ -81,7 +87,7 @@ func (d derived) selection(name string, levels int) string {
 	for _, field := range def.Fields {
 		below := d.schema.Types[field.Type.Name()]
 		switch {
-		case strings.HasPrefix(field.Name, "__") || len(field.Arguments) > 0 || working.MatchString(field.Name):
+		case strings.HasPrefix(field.Name, "__") || len(field.Arguments) > 0 || without.MatchString(field.Name):
 		case !below.IsCompositeType():
 			fields = append(fields, field.Name)
 			if kept := member(name, field.Name); d.named[kept] && field.Name != "id" {
@@ -92,7 +98,7 @@ func (d derived) selection(name string, levels int) string {
 				fields = append(fields, made+field.Name+": "+field.Name)
 			}
 		case levels > 1 && !strings.HasSuffix(below.Name, "Connection"):
-			fields = append(fields, field.Name+" "+d.selection(below.Name, levels-1))
+			fields = append(fields, field.Name+" "+d.selection(below.Name, without, levels-1))
 		}
 	}
 	return "{ " + strings.Join(fields, " ") + " }"
@@ -133,7 +139,7 @@ func (d derived) mutations() (all ast.FieldList) {
 // they have named.
 func (d derived) of(random *rand.Rand, mutation *ast.FieldDefinition, turn, n int) operation {
 	kind, seed := mutation.Arguments.ForName("input").Type.Name(), random.Uint64()
-	text := fmt.Sprintf(`mutation M($input: %s!) { %s(input: $input) %s }`, kind, mutation.Name, d.selection(mutation.Type.Name(), 3))
+	text := fmt.Sprintf(`mutation M($input: %s!) { %s(input: $input) %s }`, kind, mutation.Name, d.selection(mutation.Type.Name(), working, 3))
 	keep := d.identifiers()
 	if d.schema.Types[mutation.Type.Name()].Fields.ForName("operation") != nil {
 		keep = append(keep, "operationId")
@@ -148,7 +154,7 @@ func (d derived) of(random *rand.Rand, mutation *ast.FieldDefinition, turn, n in
 func (d derived) lists() (queries []string) {
 	for _, field := range d.schema.Query.Fields {
 		if nodes := d.schema.Types[field.Type.Name()].Fields.ForName("nodes"); nodes != nil && field.Arguments.ForName("first") != nil && !slices.Contains(apart, field.Name) {
-			queries = append(queries, fmt.Sprintf(`{ %s(first: 100) { totalCount nodes %s } }`, field.Name, d.selection(nodes.Type.Name(), 2)))
+			queries = append(queries, fmt.Sprintf(`{ %s(first: 100) { totalCount nodes %s } }`, field.Name, d.selection(nodes.Type.Name(), timing, 2)))
 		}
 	}
 	return queries
@@ -175,7 +181,7 @@ func (in inputs) object(def *ast.Definition) map[string]any {
 		return map[string]any{"all": true}
 	}
 	must := func(field *ast.FieldDefinition) bool {
-		return field.Type.NonNull && field.DefaultValue == nil || field.Name == "url"
+		return field.Type.NonNull && field.DefaultValue == nil || field.Name == "url" || def.Name == "CreateReportInput" && field.Name == "questionId"
 	}
 	others := slices.DeleteFunc(slices.Clone(def.Fields), must)
 	var one *ast.FieldDefinition
