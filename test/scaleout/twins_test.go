@@ -382,6 +382,14 @@ func (w *twins) evaluate() {
 	}
 }
 
+// rest waits until what operations led to has ended, and then what the conditions that fired led to.
+func (w *twins) rest() {
+	w.Helper()
+	w.settle()
+	w.evaluate()
+	w.settle()
+}
+
 // next sets when conditions are evaluated.
 func (o *twin) next(at any) {
 	o.t.Helper()
@@ -434,16 +442,16 @@ func TestCitusAnswersAsAPlainDatabase(t *testing.T) {
 	for n := range 700 {
 		// What a worker does takes its turn among the entries of the audit log, and what is sent
 		// can be cancelled no more.
-		w.settle()
-		w.evaluate()
+		w.rest()
 		if n%7 == 0 {
 			w.account(report(random, w.sides[0].kept["subscriberId"], n))
 		} else {
 			w.do(w.operation(random, n))
 		}
 		if n%50 == 49 {
-			w.settle()
+			w.rest()
 			w.evaluateAll()
+			w.settle()
 			w.read()
 		}
 	}
