@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"simgraph/db/volume"
 	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
 )
 
