@@ -2,7 +2,7 @@
 // share. Tabs send each other when it begins and ends.
 import { useSyncExternalStore } from 'react';
 import { run } from './graph/client';
-import { operation } from './graph/graphql';
+import { type Document, graphql, type ResultOf } from './graph/graphql';
 import { dropUnsaved } from './shell/unsaved';
 
 const noticeKey = 'simgraph:notice';
@@ -82,11 +82,11 @@ async function resume(id: string) {
   else beginAnew(null);
 }
 
-const owner = operation('query Owner { viewer { email company { externalId } } }');
+const owner = graphql('query Owner { viewer { email company { externalId } } }');
 
 /** Names who is signed in, as own does. */
 async function readOwner(): Promise<string | null> {
-  const { data } = await run<{ viewer: { email: string; company: { externalId: string } } | null }>(owner);
+  const { data } = await run<ResultOf<typeof owner>>(owner as unknown as Document);
   return data?.viewer ? ownerOf(data.viewer) : null;
 }
 

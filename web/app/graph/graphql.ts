@@ -18,7 +18,10 @@ const join = (text: string, fragments: readonly unknown[] = []): unknown => [tex
 /** An operation or a fragment, typed by the schema. */
 export const graphql = join as unknown as initGraphQLTada<Setup>;
 
-/** An operation whose answer is typed where it is asked for, such as one that holds constants. */
+/**
+ * An operation that is put together of constants, so that its answer is typed where it is asked for:
+ * those of questions alone, see typed.test.ts.
+ */
 export const operation = join as (text: string) => Document;
 
 export type { FragmentOf, ResultOf, VariablesOf } from 'gql.tada';

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useSession } from '../session';
 import { follow } from './client';
-import type { Document } from './graphql';
+import type { Document, ResultOf, VariablesOf } from './graphql';
 import { Problem } from './problem';
 
 export interface Live {
@@ -11,15 +11,15 @@ export interface Live {
   reconnect: () => void;
 }
 
-interface Following<T> {
-  next: (data: T) => void;
+interface Following<D> {
+  next: (data: ResultOf<D>) => void;
   /** Reads again: what happened before the stream was connected is not in it. Called again after each lost connection. */
   connected: () => void;
-  variables?: Record<string, unknown>;
+  variables?: VariablesOf<D>;
 }
 
 /** Runs a subscription while the page is looked at. A null query is not sent. A lost connection is made anew. */
-export function useLive<T>(query: Document | null, { next, connected, variables }: Following<T>): Live {
+export function useLive<D extends object>(query: D | null, { next, connected, variables }: Following<D>): Live {
   const [{ state, problem }, setState] = useState<Pick<Live, 'state' | 'problem'>>({ state: 'connecting', problem: null });
   const [turn, setTurn] = useState(0);
   const { id: session } = useSession();
@@ -33,7 +33,7 @@ export function useLive<T>(query: Document | null, { next, connected, variables 
     const connecting = () => setState({ state: 'connecting', problem: null });
     let refused: Problem | null = null;
     connecting();
-    return follow<T>(query, JSON.parse(key), {
+    return follow<ResultOf<D>>(query as unknown as Document, JSON.parse(key), {
       connected: () => {
         setState({ state: 'live', problem: null });
         latest.current.connected();

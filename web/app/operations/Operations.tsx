@@ -1,5 +1,5 @@
 import { count } from '../format/units';
-import { graphql, operation, type ResultOf } from '../graph/graphql';
+import { graphql, type ResultOf } from '../graph/graphql';
 import { useList } from '../graph/list';
 import { useLive, useSoon } from '../graph/live';
 import { Empty, Panel } from '../shell/parts';
@@ -19,7 +19,7 @@ const query = graphql(`
     }
   }
 `);
-const live = operation('subscription OperationsOnPage { operationChanged { operationId } }');
+const live = graphql('subscription OperationsOnPage { operationChanged { operationId } }');
 
 type Row = NonNullable<ResultOf<typeof query>['operations']>['nodes'][number];
 

@@ -1,4 +1,4 @@
-import { graphql, operation, type ResultOf } from '../graph/graphql';
+import { graphql, type ResultOf } from '../graph/graphql';
 import { useLive } from '../graph/live';
 import { amend, refresh, useAsk } from '../graph/use';
 import { useViewer } from '../shell/viewer';
@@ -13,7 +13,7 @@ const query = graphql(`
     }
   }
 `);
-const live = operation(`subscription OperationLive($id: String, $alerts: Boolean!, $silences: Boolean!) {
+const live = graphql(`subscription OperationLive($id: String, $alerts: Boolean!, $silences: Boolean!) {
   operationChanged(operationId: $id) {
     operationId state isDryRun errorPolicy undoOf startedBy description reason digest total done created changed removed failed skipped startedAt endedAt undoableUntil startableUntil dryRunOf { operationId } startedAs { operationId }
     effects @include(if: $alerts) { alerts recipients webhookMessages commands }
@@ -31,7 +31,7 @@ export function useOperation(id: string | null) {
   const variables = { id: id ?? '', alerts, silences: alerts && !isRestricted };
   const asked = useAsk(id === null ? null : query, variables);
   const of = asked.data?.operation ?? null;
-  useLive<{ operationChanged: typeof of }>(of !== null && runs(of.state) ? live : null, {
+  useLive(of !== null && runs(of.state) ? live : null, {
     variables,
     connected: asked.reload,
     next: ({ operationChanged: now }) => {

@@ -1,9 +1,8 @@
 import { useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { kinds, limitOf } from '../alerts/conditions';
-import { ask } from '../graph/client';
-import { operation } from '../graph/graphql';
-import { useAsk } from '../graph/use';
+import { graphql } from '../graph/graphql';
+import { sendMutation, useAsk } from '../graph/use';
 import { ago } from '../format/time';
 import { bytes, useSystem } from '../format/units';
 import { Dialog } from '../shell/Dialog';
@@ -32,27 +31,22 @@ interface State {
   upper?: Boundary;
 }
 
-const boundary = 'threshold status percent since';
-const query = operation(`query AlertsOfSubscriber($physicalId: String!) {
+const query = graphql(`query AlertsOfSubscriber($physicalId: String!) {
   subscriber(by: {physicalId: $physicalId}) {
     alerts {
       status since
       alert { alertId name kind ruleType ... on ConditionAlert { silentHours sourceSilentMinutes sessionsPerHour forecastBytes changesOf } }
-      ... on VolumeAlertState { usage lower { ${boundary} } upper { ${boundary} } }
+      ... on VolumeAlertState { usage lower { threshold status percent since } upper { threshold status percent since } }
     }
   }
 }`);
-interface Answer {
-  subscriber: { alerts: State[] | null } | null;
-}
-
-const remove = operation('mutation DeleteAlert($alertId: Int!) { deleteAlert(input: {alertId: $alertId}) { alert { alertId } } }');
-const removeCondition = operation('mutation DeleteConditionOfSubscriber($alertId: Int!) { deleteConditionAlert(input: {alertId: $alertId}) { alert { alertId } } }');
+const remove = graphql('mutation DeleteAlert($alertId: Int!) { deleteAlert(input: {alertId: $alertId}) { alert { alertId } } }');
+const removeCondition = graphql('mutation DeleteConditionOfSubscriber($alertId: Int!) { deleteConditionAlert(input: {alertId: $alertId}) { alert { alertId } } }');
 
 /** Where the subscriber stands against the alerts that watch it, and a new one. */
 export function Alerts({ subscriber }: { subscriber: Subscriber }) {
   const may = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
-  const asked = useAsk<Answer>(may ? query : null, { physicalId: subscriber.physicalId });
+  const asked = useAsk(may ? query : null, { physicalId: subscriber.physicalId });
   const [setting, setSetting] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
   useSystem();
@@ -89,7 +83,7 @@ function Watchers({ alerts }: { alerts: State[] }) {
   const drop = ({ alert: { alertId, kind } }: State) => {
     flushSync(() => setDropping(null));
     list.current?.focus(); // the button that had the focus is about to go
-    offerUndo({ hides: keyOf(alertId), text: 'The alert is deleted.', commit: () => ask(kind === 'VOLUME' ? remove : removeCondition, { alertId }, { keepalive: true }) });
+    offerUndo({ hides: keyOf(alertId), text: 'The alert is deleted.', commit: () => sendMutation(kind === 'VOLUME' ? remove : removeCondition, { alertId }, { keepalive: true }) });
   };
   return (
     <>

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { type Live, useLive } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { ago, momentInZone } from '../format/time';
@@ -24,16 +24,16 @@ interface Entry {
   group: { groupId: number; name: string } | null;
 }
 
-const entry = 'id ruleType kind state text createdAt target ... on VolumeLogEntry { limitBoundary threshold usage } ... on ConditionLogEntry { source } subscriber { physicalId nickname } group { groupId name }';
-const query = operation(`query AlertsFired { alertLog(first: 8) { nodes { ${entry} } } }`);
-const subscription = operation(`subscription AlertTriggered { alertTriggered { ${entry} } }`);
+const entry = graphql('fragment Fired on AlertLogEntry { id ruleType kind state text createdAt target ... on VolumeLogEntry { limitBoundary threshold usage } ... on ConditionLogEntry { source } subscriber { physicalId nickname } group { groupId name } }');
+const query = graphql('query AlertsFired { alertLog(first: 8) { nodes { ...Fired } } }', [entry]);
+const subscription = graphql('subscription AlertTriggered { alertTriggered { ...Fired } }', [entry]);
 
 /** Alerts that fired lately; new ones come in by themselves. */
 export function AlertsFired() {
   const may = useMay('VIEW_MONITORING_ALERTS');
-  const asked = useAsk<{ alertLog: { nodes: Entry[] } | null }>(may ? query : null);
+  const asked = useAsk(may ? query : null);
   const [fresh, setFresh] = useState<Entry[]>([]);
-  const live = useLive<{ alertTriggered: Entry | null }>(may ? subscription : null, {
+  const live = useLive(may ? subscription : null, {
     next: ({ alertTriggered }) => alertTriggered && setFresh((before) => merge([alertTriggered], before)),
     connected: asked.reload,
   });

@@ -1,4 +1,4 @@
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { count, short } from '../format/units';
@@ -14,7 +14,7 @@ interface Fleet {
   transferring: number;
 }
 
-const query = operation('query Fleet { company { fleet { total active online transferring barred } } }');
+const query = graphql('query Fleet { company { fleet { total active online transferring barred } } }');
 const tiles: { key: keyof Fleet; name: string; state: string }[] = [
   { key: 'total', name: 'Subscribers', state: '' },
   { key: 'active', name: 'Active', state: 'active' },
@@ -23,11 +23,11 @@ const tiles: { key: keyof Fleet; name: string; state: string }[] = [
   { key: 'barred', name: 'Barred', state: 'barred' },
 ];
 
-const subscription = operation('subscription FleetChanged { subscriberChanged { physicalId } }');
+const subscription = graphql('subscription FleetChanged { subscriberChanged { physicalId } }');
 
 /** How many subscribers are in which state, counted again when some have changed; each tile leads to them. */
 export function FleetTiles() {
-  const { data, problem, reload } = useAsk<{ company: { fleet: Fleet | null } | null }>(query);
+  const { data, problem, reload } = useAsk(query);
   const soon = useSoon(reload, 3_000);
   useLive(useMay('VIEW_SUBSCRIBER') ? subscription : null, { next: soon, connected: soon });
   if (problem) return <Failure problem={problem} retry={reload} />;

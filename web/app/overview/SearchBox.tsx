@@ -1,4 +1,4 @@
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { useAsk, useSettled } from '../graph/use';
 import { toSubscriber, toSubscribers } from '../shell/route';
 import { type Choice, type Found, Search, shortest } from '../ui/Search';
@@ -9,7 +9,7 @@ interface Subscriber {
   nickname: string | null;
 }
 
-const query = operation(`query Search($text: String!) {
+const query = graphql(`query Search($text: String!) {
   subscribers(first: 8, filter: {or: [
     {physicalId: {like: $text}}, {subscriberId: {like: $text}}, {nickname: {like: $text}}, {imsi: {like: $text}}
   ]}) { nodes { physicalId subscriberId nickname } pageInfo { hasNextPage } }
@@ -20,10 +20,6 @@ interface Page {
   pageInfo: { hasNextPage: boolean };
 }
 
-interface Answer {
-  subscribers: Page | null;
-}
-
 const choices = ({ nodes, pageInfo }: Page, text: string): Choice[] => [
   ...nodes.map(({ physicalId, subscriberId, nickname }) => ({ key: physicalId, href: toSubscriber(physicalId), name: nickname || physicalId, note: `${physicalId} · ${subscriberId}` })),
   ...(pageInfo.hasNextPage ? [{ key: 'all', href: toSubscribers({ search: text }), name: '', note: 'Show all that fit' }] : []),
@@ -32,7 +28,7 @@ const choices = ({ nodes, pageInfo }: Page, text: string): Choice[] => [
 /** The subscribers of which a name contains the text. */
 export function useSubscribers(text: string): Found {
   const wanted = useSettled(text, 200);
-  const asked = useAsk<Answer>(wanted.length >= shortest ? query : null, { text: wanted });
+  const asked = useAsk(wanted.length >= shortest ? query : null, { text: wanted });
   const found = wanted === text && asked.data?.subscribers ? choices(asked.data.subscribers, text) : undefined;
   return { found, problem: asked.problem };
 }

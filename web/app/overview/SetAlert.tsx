@@ -1,22 +1,19 @@
 import { type FormEvent, useMemo, useState } from 'react';
 import { NobodyMailed } from '../alerts/NobodyMailed';
-import { ask } from '../graph/client';
-import { operation } from '../graph/graphql';
-import { useAsk, useDo, useSettled } from '../graph/use';
+import { graphql, type ResultOf, type VariablesOf } from '../graph/graphql';
+import { sendMutation, useAsk, useDo, useSettled } from '../graph/use';
 import { day, startOfDay } from '../format/time';
 import { bytes, parseBytes, useSystem } from '../format/units';
 import { Failure } from '../shell/parts';
 import { useUnsaved } from '../shell/unsaved';
 import { useZone } from '../shell/viewer';
 
-const create = operation('mutation CreateAlert($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }');
-const preview = operation(`query PreviewAlert($input: CreateAlertInput!, $startDate: String!, $endDate: String!) {
+const create = graphql('mutation CreateAlert($input: CreateAlertInput!) { createAlert(input: $input) { alert { alertId } } }');
+const preview = graphql(`query PreviewAlert($input: CreateAlertInput!, $startDate: String!, $endDate: String!) {
   previewAlert(input: $input, startDate: $startDate, endDate: $endDate) { total firings { boundary at usage } }
 }`);
 
-interface Preview {
-  previewAlert: { total: number; firings: { boundary: 'LOWER' | 'UPPER'; at: string; usage: string }[] } | null;
-}
+type Preview = NonNullable<ResultOf<typeof preview>['previewAlert']>;
 
 const monthsBack = 3;
 const mostFirings = 12;
@@ -36,7 +33,7 @@ export function SetAlert({ subscriberId, done, cancel }: Props) {
   useUnsaved(typed);
   const input = inputOf(subscriberId, lower, upper);
   const save = useDo(async () => {
-    await ask(create, { input });
+    if (typeof input === 'object') await sendMutation(create, { input });
     done();
   });
   const submit = (event: FormEvent) => {
@@ -61,7 +58,7 @@ export function SetAlert({ subscriberId, done, cancel }: Props) {
   );
 }
 
-type Input = { ruleType: string; target: string; lowerThreshold: string; upperThreshold: string };
+type Input = VariablesOf<typeof create>['input'];
 
 /** The alert as the graph takes it, or what is wrong with it. */
 function inputOf(target: string, lower: string, upper: string): Input | string {
@@ -89,13 +86,13 @@ function Foresight({ input }: { input: Input | string }) {
   const timeZone = useZone();
   const span = useMemo(() => ({ startDate: instant(startOfDay(Date.now(), timeZone, { months: -monthsBack })), endDate: instant(startOfDay(Date.now(), timeZone, { days: 1 })) }), [timeZone]);
   const fits = wanted.startsWith('{');
-  const { data, problem } = useAsk<Preview>(fits ? preview : null, { input: fits ? JSON.parse(wanted) : null, ...span });
+  const { data, problem } = useAsk(fits ? preview : null, { input: (fits ? JSON.parse(wanted) : null) as Input, ...span });
   const text = typeof input === 'string' ? input : problem ? problem.message : !data?.previewAlert ? 'Looking at the last three months …' : null;
   if (text !== null) return <p className="foresight" role="status">{text}</p>;
   return <Firings of={data!.previewAlert!} timeZone={timeZone} />;
 }
 
-function Firings({ of: { total, firings }, timeZone }: { of: NonNullable<Preview['previewAlert']>; timeZone: string }) {
+function Firings({ of: { total, firings }, timeZone }: { of: Preview; timeZone: string }) {
   if (total === 0) return <p className="foresight" role="status">It would not have fired in the last three months.</p>;
   const shown = firings.slice(-mostFirings);
   const hidden = total - shown.length;

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { SilenceButton, SilencedNow } from '../alerts/SilenceHere';
 import type { Place } from '../alerts/silences';
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { Empty, Failure, Loading } from '../shell/parts';
@@ -19,11 +19,10 @@ import { Nickname } from './Nickname';
 import { SubscriberSessions } from './SubscriberSessions';
 import { SubscriberTags } from './SubscriberTags';
 import { SubscriberUsage } from './SubscriberUsage';
-import type { Subscriber } from './subscriber';
 import { tabOf, tabs, toTab } from './tabs';
 import { TimeLine } from './TimeLine';
 
-const query = operation(`query Subscriber($physicalId: String!) {
+const query = graphql(`query Subscriber($physicalId: String!) {
   subscriber(by: {physicalId: $physicalId}) {
     kind physicalId version subscriberId dataNumber imsi fixedIpAddress nickname operatorName operatorCode
     tariffName lineRental contractLength tariff { currency }
@@ -34,11 +33,11 @@ const query = operation(`query Subscriber($physicalId: String!) {
   }
 }`);
 
-const state = operation('subscription SubscriberState($physicalIds: [String!]) { subscriberChanged(physicalIds: $physicalIds) { physicalId } }');
+const state = graphql('subscription SubscriberState($physicalIds: [String!]) { subscriberChanged(physicalIds: $physicalIds) { physicalId } }');
 
 /** Everything of one subscriber: its facts beside what happened with it, with what can be changed in place. */
 export default function SubscriberPage({ id: physicalId, params }: { id: string; params: URLSearchParams }) {
-  const { data, problem, reload } = useAsk<{ subscriber: Subscriber | null }>(query, { physicalId });
+  const { data, problem, reload } = useAsk(query, { physicalId });
   const soon = useSoon(reload, 2_000);
   useLive(useMay('VIEW_SUBSCRIBER') ? state : null, { next: soon, connected: soon, variables: { physicalIds: [physicalId] } });
   const subscriber = data?.subscriber;

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { ago, moment, momentInZone } from '../format/time';
 import type { Span } from '../format/span';
 import { bytes, useSystem } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
-import { type Connection, pageArguments, pageFields, Pager, pageVariables } from '../sources/PagedPanel';
+import { type PagePart, Pager } from '../sources/PagedPanel';
 import { useMay, useZone } from '../shell/viewer';
 import { ExportAll } from '../ui/ExportAll';
 import { toTab } from './tabs';
@@ -31,17 +31,12 @@ interface Session {
   otherSources: string[];
 }
 
-interface Reported {
-  lastSeenAt: string | null;
-  sessions: Connection<Session> | null;
-}
-
 const pageLength = 10;
-const query = operation(`query Sessions($physicalId: String!, ${pageVariables}, $filter: SessionFilter) {
+const query = graphql(`query Sessions($physicalId: String!, $first: Int, $after: String, $last: Int, $before: String, $filter: SessionFilter) {
   subscriber(by: {physicalId: $physicalId}) {
     lastSeenAt
-    sessions(${pageArguments}, filter: $filter) {
-      ${pageFields}
+    sessions(first: $first, after: $after, last: $last, before: $before, filter: $filter) {
+      totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
       nodes {
         id beganAt reportedAt endedAt cause isTransferring total apn ipAddress ipv6Prefix ratType imei
         visitedNetwork { code country { name } } cell { code } source nas otherSources
@@ -49,8 +44,8 @@ const query = operation(`query Sessions($physicalId: String!, ${pageVariables}, 
     }
   }
 }`);
-const state = operation('subscription StateChanged($physicalIds: [String!]) { subscriberChanged(physicalIds: $physicalIds) { physicalId } }');
-const usage = operation('subscription UsageRecorded($physicalIds: [String!]) { usageRecorded(physicalIds: $physicalIds) { bytes } }');
+const state = graphql('subscription StateChanged($physicalIds: [String!]) { subscriberChanged(physicalIds: $physicalIds) { physicalId } }');
+const usage = graphql('subscription UsageRecorded($physicalIds: [String!]) { usageRecorded(physicalIds: $physicalIds) { bytes } }');
 
 interface Props {
   physicalId: string;
@@ -72,8 +67,8 @@ const ranIn = ({ from, to }: Span) => ({ beganAt: { lt: to }, or: [{ endedAt: { 
 /** The sessions of a subscriber, the newest first, page by page on a common axis; they follow what the network reports. */
 function Sessions({ physicalId, params, span }: Props & { span: Span | null }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
-  const [part, setPart] = useState<Record<string, unknown>>({ first: pageLength });
-  const asked = useAsk<{ subscriber: Reported | null }>(may ? query : null, { physicalId, ...part, filter: span && ranIn(span) });
+  const [part, setPart] = useState<PagePart>({ first: pageLength });
+  const asked = useAsk(may ? query : null, { physicalId, ...part, filter: span && ranIn(span) });
   useEffect(() => {
     if (span) document.getElementById('sessions-title')?.scrollIntoView({ block: 'center' });
   }, [span?.from, span?.to]);

@@ -3,7 +3,7 @@ import { Bars } from '../chart/Bars';
 import { lastDays, lastHours, lastMonths, periodSpan, type Span } from '../format/span';
 import { dateOf, day, moment, startOfDay } from '../format/time';
 import { bytes, count, useSystem } from '../format/units';
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Annotated } from '../notes/Annotated';
 import { Answered, Empty, Panel } from '../shell/parts';
@@ -16,7 +16,7 @@ import { CSVButton } from './CSVButton';
 import { Compared } from './Compared';
 import type { Subscriber } from './subscriber';
 import { toTab } from './tabs';
-import { type Point, past, point, rowsOf, stacked, timesOf, type Totals, totals } from './usage';
+import { type Point, past, rowsOf, stacked, timesOf, type Totals } from './usage';
 
 interface Usage {
   totals: Totals | null;
@@ -32,10 +32,10 @@ interface Share {
   total: string;
 }
 
-const query = operation(`query UsageOfSubscriber($physicalId: String!, $start: DateTime!, $end: DateTime!, $interval: UsageInterval!, $before: DateTime!, $align: UsageAlignment!) {
+const query = graphql(`query UsageOfSubscriber($physicalId: String!, $start: DateTime!, $end: DateTime!, $interval: UsageInterval!, $before: DateTime!, $align: UsageAlignment!) {
   subscriber(by: {physicalId: $physicalId}) {
     usage(start: $start, end: $end) {
-      totals { ${totals} } series(interval: $interval) { ${point} } breakdown(by: PROTOCOL) { value mobileOriginated mobileTerminated total }
+      totals { mobileOriginated mobileTerminated total sessions } series(interval: $interval) { start mobileOriginated mobileTerminated total } breakdown(by: PROTOCOL) { value mobileOriginated mobileTerminated total }
       comparison(start: $before, align: $align) { totals { total } series(interval: $interval) { total } }
     }
   }
@@ -84,7 +84,7 @@ export function SubscriberUsage({ subscriber, params }: { subscriber: Subscriber
   const timeZone = useZone();
   const { company: { currentPeriod } } = useViewer();
   const { name, variables } = useMemo(() => ({ name: spans[at]!.name, variables: spans[at]!.variables(timeZone, periodSpan(currentPeriod)) }), [at, timeZone, currentPeriod]);
-  const asked = useAsk<Answer>(may ? query : null, { physicalId: subscriber.physicalId, ...variables });
+  const asked = useAsk(may ? query : null, { physicalId: subscriber.physicalId, ...variables });
   const usage = asked.data && usageOf(asked.data);
   const tools = (
     <div className="row">

@@ -1,8 +1,7 @@
 import { useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { ask } from '../graph/client';
-import { operation } from '../graph/graphql';
-import { useAsk, useDo } from '../graph/use';
+import { graphql } from '../graph/graphql';
+import { sendMutation, useAsk, useDo } from '../graph/use';
 import { ago, momentInZone } from '../format/time';
 import { Failure, Panel } from '../shell/parts';
 import { useMay, useViewer, useZone } from '../shell/viewer';
@@ -15,14 +14,10 @@ interface Recipient {
   suppressedDetail: string | null;
 }
 
-interface Restored {
-  restoreRecipient: { mails: number; alerts: number };
-}
-
-const query = operation(`query SuppressedMail {
+const query = graphql(`query SuppressedMail {
   recipients(first: 100, filter: { suppressedSince: { ne: null } }) { nodes { recipientId email suppressedSince suppressedReason suppressedDetail } }
 }`);
-const restore = operation(`mutation RestoreRecipient($recipientId: Int!) {
+const restore = graphql(`mutation RestoreRecipient($recipientId: Int!) {
   restoreRecipient(input: {recipientId: $recipientId}) { mails alerts }
 }`);
 
@@ -30,10 +25,10 @@ const restore = operation(`mutation RestoreRecipient($recipientId: Int!) {
 export function SuppressedMail() {
   const may = useMay('VIEW_MONITORING_ALERTS', 'VIEW_A_USERS_DETAILS');
   const { isRestricted } = useViewer();
-  const asked = useAsk<{ recipients: { nodes: Recipient[] } | null }>(may && !isRestricted ? query : null);
+  const asked = useAsk(may && !isRestricted ? query : null);
   const [done, setDone] = useState('');
   const again = useDo(async ({ recipientId, email }: Recipient) => {
-    const { restoreRecipient: { mails, alerts } } = await ask<Restored>(restore, { recipientId });
+    const { mails, alerts } = (await sendMutation(restore, { recipientId })).restoreRecipient!;
     const text = `${email} gets mail again${mails + alerts > 0 ? `, also what was held back: ${counted(mails, 'mail')}, ${counted(alerts, 'alert')}` : ''}.`;
     flushSync(() => setDone(text));
     asked.reload();

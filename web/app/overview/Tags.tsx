@@ -1,18 +1,14 @@
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { count } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
 
-interface Answer {
-  tags: { nodes: { name: string; numberOfSubscribers: number | null }[]; totalCount: number | null } | null;
-}
-
-const query = operation('query Tags { tags(first: 40) { nodes { name numberOfSubscribers } totalCount } }');
+const query = graphql('query Tags { tags(first: 40) { nodes { name numberOfSubscribers } totalCount } }');
 
 /** The tags, each leading to the subscribers that carry it. */
 export function Tags() {
-  const asked = useAsk<Answer>(query);
+  const asked = useAsk(query);
   const total = asked.data?.tags?.totalCount;
   return (
     <Panel id="tags" title="Tags" aside={typeof total === 'number' && <span className="hint">{count(total)}</span>}>

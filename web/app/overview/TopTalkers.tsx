@@ -2,44 +2,31 @@ import { useMemo } from 'react';
 import { Bars } from '../chart/Bars';
 import { day } from '../format/time';
 import { bytes, useSystem } from '../format/units';
-import { operation } from '../graph/graphql';
+import { graphql, type ResultOf } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { toSubscriber } from '../shell/route';
-import { type Period, useMay, useZone } from '../shell/viewer';
+import { useMay, useZone } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
 import { daysOf, type Key, nameOf, toUsageOf } from './spans';
 
-interface Talker {
-  subscriber: { physicalId: string; subscriberId: string; nickname: string | null } | null;
-  mobileOriginated: string;
-  mobileTerminated: string;
-  total: string;
-}
+const talkers = graphql('fragment Talkers on Usage { period { startsAt endsAt } topSubscribers(first: 10) { subscriber { physicalId subscriberId nickname } mobileOriginated mobileTerminated total } }');
+const query = graphql(`query TopTalkers($start: DateTime, $end: DateTime, $isLast: Boolean!) {
+  company {
+    usage(start: $start, end: $end) @skip(if: $isLast) { ...Talkers }
+    period: usage @include(if: $isLast) { previous { ...Talkers } }
+  }
+}`, [talkers]);
 
-interface Usage {
-  period: Period;
-  topSubscribers: Talker[] | null;
-}
-
-const talkers = 'period { startsAt endsAt } topSubscribers(first: 10) { subscriber { physicalId subscriberId nickname } mobileOriginated mobileTerminated total }';
-const now = operation(`query TopTalkers { company { usage { ${talkers} } } }`);
-const before = operation(`query TopTalkersBefore { company { usage { previous { ${talkers} } } } }`);
-const ofDays = operation(`query TopTalkersOfDays($start: DateTime!, $end: DateTime!) { company { usage(start: $start, end: $end) { ${talkers} } } }`);
-
-interface Answer {
-  company: { usage: Usage | { previous: Usage | null } | null } | null;
+type Usage = ResultOf<typeof talkers>;
+interface Ranked extends Usage {
+  topSubscribers: NonNullable<Usage['topSubscribers']>;
 }
 
 /** The usage of which the subscribers are known. */
-function usageOf({ company }: Answer): Ranked | null {
-  const asked = company?.usage;
-  const usage = asked && 'previous' in asked ? asked.previous : asked;
+function usageOf({ company }: ResultOf<typeof query>): Ranked | null {
+  const usage = company?.period?.previous ?? company?.usage;
   return usage?.topSubscribers ? { period: usage.period, topSubscribers: usage.topSubscribers } : null;
-}
-
-interface Ranked extends Usage {
-  topSubscribers: Talker[];
 }
 
 /** The ten subscribers with the most usage in a span. */
@@ -47,7 +34,7 @@ export function TopTalkers({ span }: { span: Key }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
   const timeZone = useZone();
   const days = useMemo(() => daysOf(span, timeZone), [span, timeZone]);
-  const asked = useAsk<Answer>(may ? (days ? ofDays : span === 'last' ? before : now) : null, days ? { start: days.start, end: days.end } : {});
+  const asked = useAsk(may ? query : null, { ...(days && { start: days.start, end: days.end }), isLast: span === 'last' });
   const usage = asked.data && usageOf(asked.data);
   return (
     <Panel id="top" title="Top talkers" aside={may && <CSVButton name={`Top talkers${span && `, ${nameOf(span)}`}`} rows={rowsOf(usage)} />}>

@@ -2,14 +2,14 @@ import { useMemo } from 'react';
 import type { Series } from '../chart/Plot';
 import { daysBetween, moment, startOfDay } from '../format/time';
 import { bytes, change, count, useSystem } from '../format/units';
-import { operation } from '../graph/graphql';
-import { useAsk } from '../graph/use';
+import { graphql } from '../graph/graphql';
+import { type Asked, useAsk } from '../graph/use';
 import { Annotated } from '../notes/Annotated';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { type Period, useMay, useZone } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
 import { daysOf, type Key, nameOf } from './spans';
-import { type Point, past, point, rowsOf, stacked, type Totals, totals } from './usage';
+import { type Point, past, rowsOf, stacked, type Totals } from './usage';
 
 interface Usage {
   period: Period;
@@ -26,13 +26,12 @@ interface Answer {
 type Last = { previous: Usage | null };
 type Days = Omit<Usage, 'previous'> & { comparison: Usage['previous'] };
 
-const sums = `totals { ${totals} } series(interval: DAY) { ${point} }`;
-const known = `period { startsAt endsAt } ${sums} dataCompleteUntil`;
-const now = operation(`query UsageByDay { company { usage { ${known} previous { ${sums} } } } }`);
-const last = operation(`query UsageByDayBefore { company { usage { previous { ${known} previous { ${sums} } } } } }`);
-const ofDays = operation(`query UsageOfDays($start: DateTime!, $end: DateTime!, $before: DateTime!) {
-  company { usage(start: $start, end: $end) { ${known} comparison(start: $before) { ${sums} } } }
-}`);
+const sums = graphql('fragment Sums on Usage { totals { mobileOriginated mobileTerminated total sessions } series(interval: DAY) { start mobileOriginated mobileTerminated total } }');
+const now = graphql('query UsageByDay { company { usage { period { startsAt endsAt } dataCompleteUntil ...Sums previous { ...Sums } } } }', [sums]);
+const last = graphql('query UsageByDayBefore { company { usage { previous { period { startsAt endsAt } dataCompleteUntil ...Sums previous { ...Sums } } } } }', [sums]);
+const ofDays = graphql(`query UsageOfDays($start: DateTime!, $end: DateTime!, $before: DateTime!) {
+  company { usage(start: $start, end: $end) { period { startsAt endsAt } dataCompleteUntil ...Sums comparison(start: $before) { ...Sums } } }
+}`, [sums]);
 
 /** What the chart is about: the company. */
 const whole = {};
@@ -46,12 +45,19 @@ function usageOf({ company }: Answer): Usage | null | undefined {
 
 const titles: Record<Key, string> = { '': 'Usage this billing period', last: 'Usage in the last billing period', '7d': 'Usage in 7 days', '30d': 'Usage in 30 days' };
 
+/** The usage of the span: of days, or of a billing period. */
+function useUsage(may: boolean, span: Key, days: ReturnType<typeof daysOf>): Asked<Answer> {
+  const read = days ?? { start: '', end: '', before: '' };
+  const [ofPeriod, ofLast, ofSpan] = [useAsk(may && span === '' ? now : null), useAsk(may && span === 'last' ? last : null), useAsk(may && days ? ofDays : null, read)];
+  return days ? ofSpan : span === 'last' ? ofLast : ofPeriod;
+}
+
 /** Usage of a span by day, against the same days of the one before. */
 export function UsageByDay({ span }: { span: Key }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW');
   const timeZone = useZone();
   const days = useMemo(() => daysOf(span, timeZone), [span, timeZone]);
-  const asked = useAsk<Answer>(may ? (days ? ofDays : span === 'last' ? last : now) : null, days ?? {});
+  const asked = useUsage(may, span, days);
   const usage = asked.data && usageOf(asked.data);
   const rows = usage ? rowsOf(past(usage.series)) : [];
   return (

@@ -15,9 +15,6 @@ export interface Totals {
   sessions: string;
 }
 
-export const point = 'start mobileOriginated mobileTerminated total';
-export const totals = 'mobileOriginated mobileTerminated total sessions';
-
 /** Points up to now: what is yet to come is not zero but unknown. */
 export const past = (points: Point[] | null, now = Date.now()): Point[] => (points ?? []).filter(({ start }) => Date.parse(start) <= now);
 

@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext, useState } from 'react';
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { own, signOut } from '../session';
 import { Failure, Loading } from './parts';
@@ -16,7 +16,7 @@ export interface Viewer {
   company: { name: string; externalId: string; timeZone: string; billingDay: number; currentPeriod: Period };
 }
 
-const query = operation(`query Viewer {
+const query = graphql(`query Viewer {
   viewer { email permissions isRestricted company { name externalId timeZone billingDay currentPeriod { startsAt endsAt } } }
 }`);
 
@@ -36,7 +36,7 @@ export function useMay(...permissions: string[]): boolean {
 
 /** Shows its children once it is known who is signed in; a document is there before. */
 export function SignedIn({ isDocument = false, children }: { isDocument?: boolean; children: (viewer: Viewer | null) => ReactNode }) {
-  const { data, problem, reload } = useAsk<{ viewer: Viewer | null }>(query);
+  const { data, problem, reload } = useAsk(query);
   if (data?.viewer) return <Owner viewer={data.viewer}>{children(data.viewer)}</Owner>;
   if (isDocument) return children(null);
   return (

@@ -1,31 +1,21 @@
 import { ago, momentInZone } from '../format/time';
 import { count } from '../format/units';
-import { operation } from '../graph/graphql';
+import { graphql, type ResultOf } from '../graph/graphql';
 import { to } from '../shell/route';
 import { useMay, useZone } from '../shell/viewer';
 import { late, lateness } from './late';
-import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
+import { PagedPanel } from './PagedPanel';
 
 type Result = 'BOOKED' | 'NOTHING_NEW' | 'QUARANTINED' | 'RESTARTED' | 'UNUSABLE';
 
-interface Element {
-  id: string;
-  source: string;
-  nas: string | null;
-  completeUntil: string | null;
-  lagSeconds: string | null;
-  lastPacketAt: string | null;
-  packets: { result: Result; packets: string }[];
-  openSessions?: number | null;
-  incompleteSessions?: number | null;
-}
-
-const query = operation(`query FeedElements(${pageVariables}, $filter: FeedElementFilter, $sessions: Boolean!) {
-  company { feedElements(${pageArguments}, filter: $filter) {
+const query = graphql(`query FeedElements($first: Int, $after: String, $last: Int, $before: String, $filter: FeedElementFilter, $sessions: Boolean!) {
+  company { feedElements(first: $first, after: $after, last: $last, before: $before, filter: $filter) {
     nodes { id source nas completeUntil lagSeconds lastPacketAt packets { result packets } openSessions @include(if: $sessions) incompleteSessions @include(if: $sessions) }
-    ${pageFields}
+    totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
   } }
 }`);
+
+type Element = NonNullable<NonNullable<ResultOf<typeof query>['company']>['feedElements']>['nodes'][number];
 
 const results: Record<Result, string> = {
   BOOKED: 'booked', NOTHING_NEW: 'nothing new', QUARANTINED: 'subscriber unknown', RESTARTED: 'restarts', UNUSABLE: 'unusable',
@@ -36,7 +26,7 @@ export function Elements({ some }: { some: boolean }) {
   const timeZone = useZone();
   const sessions = useMay('VIEW_SUBSCRIBER');
   return (
-    <PagedPanel<{ company: { feedElements: Connection<Element> | null } | null }, Element>
+    <PagedPanel
       key={String(some)} id="elements" title={some ? 'Network elements that report late' : 'Sources and network elements'} query={query} variables={{ sessions, filter: some ? late : undefined }} refreshed={10} of={(data) => data.company?.feedElements}
       empty={some ? <>No network element reports late. <a href={to('sources')}>Show all</a></> : 'No usage has come yet. Send records to POST /usage/records, or report sessions by RADIUS accounting.'}
       columns={<><th scope="col">Source</th><th scope="col">Complete until</th><th scope="col">Reports lag by</th><th scope="col">Last packet</th><th scope="col">Packets by result</th><th scope="col" className="number">Open sessions</th><th scope="col" className="number">Incomplete sessions</th></>}

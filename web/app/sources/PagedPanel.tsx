@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Document } from '../graph/graphql';
+import type { ResultOf, VariablesOf } from '../graph/graphql';
 import { type Asked, useAsk } from '../graph/use';
 import { count } from '../format/units';
 import { Answered, Empty, Panel } from '../shell/parts';
@@ -11,19 +11,22 @@ export interface Connection<T> {
   pageInfo: { startCursor: string | null; endCursor: string | null; hasNextPage: boolean; hasPreviousPage: boolean };
 }
 
-/** The page of a connection that variables of these names select. */
-export const pageVariables = '$first: Int, $after: String, $last: Int, $before: String';
-export const pageArguments = 'first: $first, after: $after, last: $last, before: $before';
-export const pageFields = 'totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage }';
+/** The variables that select a page of a connection. */
+export interface PagePart {
+  first?: number;
+  after?: string | null;
+  last?: number;
+  before?: string | null;
+}
 
 const pageLength = 25;
 interface PagedPanelProps<D, T> {
   id: string;
   title: string;
-  query: Document;
+  query: D;
   /** Those beside the page. */
-  variables?: Record<string, unknown>;
-  of: (data: D) => Connection<T> | null | undefined;
+  variables: Omit<VariablesOf<D>, keyof PagePart>;
+  of: (data: ResultOf<D>) => Connection<T> | null | undefined;
   columns: ReactNode;
   row: (item: T) => ReactNode;
   empty: ReactNode;
@@ -34,9 +37,9 @@ interface PagedPanelProps<D, T> {
 }
 
 /** A table of a connection, page by page. */
-export function PagedPanel<D, T>({ id, title, query, variables, of, columns, row, empty, refreshed, action }: PagedPanelProps<D, T>) {
-  const [part, setPart] = useState<Record<string, unknown>>({ first: pageLength });
-  const asked = useAsk<D>(query, { ...variables, ...part });
+export function PagedPanel<D extends object, T>({ id, title, query, variables, of, columns, row, empty, refreshed, action }: PagedPanelProps<D, T>) {
+  const [part, setPart] = useState<PagePart>({ first: pageLength });
+  const asked = useAsk(query, { ...variables, ...part } as VariablesOf<D>);
   useRefreshed(asked, refreshed);
   const page = asked.data === undefined ? undefined : of(asked.data);
   const total = page?.totalCount;
@@ -65,7 +68,7 @@ interface PagerProps {
   /** Those of the buttons. */
   words: [before: string, after: string];
   /** Takes the arguments of another page. */
-  turn: (part: Record<string, unknown>) => void;
+  turn: (part: PagePart) => void;
 }
 
 /** Leads to the pages before and after, where there are any. */

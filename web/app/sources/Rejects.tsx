@@ -1,23 +1,13 @@
 import { count } from '../format/units';
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { useZone } from '../shell/viewer';
 import { Time } from './Elements';
-import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
+import { PagedPanel } from './PagedPanel';
 
-interface Reject {
-  id: string;
-  source: string;
-  nas: string | null;
-  reason: string;
-  requests: string;
-  lastAt: string;
-  example: string;
-}
-
-const query = operation(`query FeedRejects(${pageVariables}) {
-  company { feedRejects(${pageArguments}) {
+const query = graphql(`query FeedRejects($first: Int, $after: String, $last: Int, $before: String) {
+  company { feedRejects(first: $first, after: $after, last: $last, before: $before) {
     nodes { id source nas reason requests lastAt example }
-    ${pageFields}
+    totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
   } }
 }`);
 
@@ -25,8 +15,8 @@ const query = operation(`query FeedRejects(${pageVariables}) {
 export function Rejects() {
   const timeZone = useZone();
   return (
-    <PagedPanel<{ company: { feedRejects: Connection<Reject> | null } | null }, Reject>
-      id="rejects" title="Rejected requests" query={query} refreshed={60} of={(data) => data.company?.feedRejects}
+    <PagedPanel
+      id="rejects" title="Rejected requests" query={query} variables={{}} refreshed={60} of={(data) => data.company?.feedRejects}
       empty="No request was rejected."
       columns={<><th scope="col">Reason</th><th scope="col">Source</th><th scope="col" className="number">Requests</th><th scope="col">Last</th><th scope="col">Such as</th></>}
       row={(of) => (

@@ -1,24 +1,15 @@
 import { count } from '../format/units';
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { to } from '../shell/route';
 import { Ago } from '../ui/Ago';
 import { useMayConnect } from './Frame';
-import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
-import { type Counts, countText, State } from './words';
+import { PagedPanel } from './PagedPanel';
+import { State } from './words';
 
-interface Source {
-  id: string;
-  name: string;
-  profileName: string;
-  pausedAt: string | null;
-  receivedAt: string | null;
-  counts: Counts;
-}
-
-const query = operation(`query SourceTable(${pageVariables}) {
-  sources(${pageArguments}) {
-    nodes { id name profileName pausedAt receivedAt counts { ${countText} } }
-    ${pageFields}
+const query = graphql(`query SourceTable($first: Int, $after: String, $last: Int, $before: String) {
+  sources(first: $first, after: $after, last: $last, before: $before) {
+    nodes { id name profileName pausedAt receivedAt counts { accepted duplicates waiting rejected skipped } }
+    totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
   }
 }`);
 
@@ -26,8 +17,8 @@ const query = operation(`query SourceTable(${pageVariables}) {
 export function SourceList() {
   const mayConnect = useMayConnect();
   return (
-    <PagedPanel<{ sources: Connection<Source> | null }, Source>
-      id="connected" title="Carriers and platforms" query={query} refreshed={10} of={(data) => data.sources}
+    <PagedPanel
+      id="connected" title="Carriers and platforms" query={query} variables={{}} refreshed={10} of={(data) => data.sources}
       empty={<>No carrier or platform is connected. {mayConnect && <a href={to('connect')}>Connect the first.</a>}</>}
       columns={<><th scope="col">Source</th><th scope="col">State</th><th scope="col">Profile</th><th scope="col">Last received</th><th scope="col" className="number">Accepted</th><th scope="col" className="number">Duplicates</th><th scope="col" className="number">Waiting</th><th scope="col" className="number">Rejected</th><th scope="col" className="number">Left out</th></>}
       row={(of) => (

@@ -1,33 +1,24 @@
 import { useState } from 'react';
 import { count } from '../format/units';
-import { graphql, operation } from '../graph/graphql';
+import { graphql, type ResultOf } from '../graph/graphql';
 import { mutate, useDo } from '../graph/use';
 import { Dialog } from '../shell/Dialog';
 import { Failure } from '../shell/parts';
 import { Ago } from '../ui/Ago';
 import { Copy } from '../ui/Copy';
 import { useMayConnect } from './Frame';
-import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
+import { PagedPanel } from './PagedPanel';
 import { indented } from './Preview';
 import { countsInWords, Reason } from './words';
 
-interface Reject {
-  id: string;
-  reason: string;
-  field: string;
-  payload: string;
-  isReplayable: boolean;
-  times: string;
-  firstAt: string;
-  lastAt: string;
-}
-
-const query = operation(`query RejectsOfSource(${pageVariables}, $name: String!) {
-  sourceRejects(${pageArguments}, filter: {sourceName: {eq: $name}}) {
+const query = graphql(`query RejectsOfSource($first: Int, $after: String, $last: Int, $before: String, $name: String!) {
+  sourceRejects(first: $first, after: $after, last: $last, before: $before, filter: {sourceName: {eq: $name}}) {
     nodes { id reason field payload isReplayable times firstAt lastAt }
-    ${pageFields}
+    totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
   }
 }`);
+type Reject = NonNullable<ResultOf<typeof query>['sourceRejects']>['nodes'][number];
+
 const replay = graphql('mutation ReplaySourceRejects($input: ReplaySourceRejectsInput!) { replaySourceRejects(input: $input) { counts { accepted duplicates waiting rejected skipped } } }');
 
 /** The records of a source that could not be used, to be read again by its profile of now. */
@@ -44,7 +35,7 @@ export function SourceRejects({ name }: { name: string }) {
     <>
       <p className="notice" role="status" hidden={done === ''}>{done}</p>
       {again.problem && <Failure problem={again.problem} />}
-      <PagedPanel<{ sourceRejects: Connection<Reject> | null }, Reject>
+      <PagedPanel
         id="rejects" title="Rejected records" query={query} variables={{ name }} refreshed={10} of={(data) => data.sourceRejects}
         empty="No record was rejected."
         action={may && <button type="button" disabled={again.busy} onClick={() => void again.run()}>Read again</button>}

@@ -1,33 +1,22 @@
 import { count } from '../format/units';
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { to } from '../shell/route';
 import { Ago } from '../ui/Ago';
-import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
-import { UpstreamState, type StateOfUpstream } from './words';
+import { PagedPanel } from './PagedPanel';
+import { UpstreamState } from './words';
 
-interface Upstream {
-  id: string;
-  upstreamId: number;
-  name: string;
-  baseUrl: string;
-  state: StateOfUpstream;
-  lastSyncedAt: string | null;
-  lastSweptAt: string | null;
-  counts: { subscribers: string; records: string; refused: string };
-}
-
-const query = operation(`query UpstreamTable(${pageVariables}) {
-  upstreams(${pageArguments}) {
+const query = graphql(`query UpstreamTable($first: Int, $after: String, $last: Int, $before: String) {
+  upstreams(first: $first, after: $after, last: $last, before: $before) {
     nodes { id upstreamId name baseUrl state lastSyncedAt lastSweptAt counts { subscribers records refused } }
-    ${pageFields}
+    totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
   }
 }`);
 
 /** The accounts of other servers that are kept in step. */
 export function UpstreamList() {
   return (
-    <PagedPanel<{ upstreams: Connection<Upstream> | null }, Upstream>
-      id="upstreams" title="Other accounts" query={query} refreshed={10} of={(data) => data.upstreams}
+    <PagedPanel
+      id="upstreams" title="Other accounts" query={query} variables={{}} refreshed={10} of={(data) => data.upstreams}
       empty={<>No account of another server is kept in step with here. <a href={to('connectBy', {}, 'account')}>Connect one.</a></>}
       columns={<><th scope="col">Account</th><th scope="col">State</th><th scope="col">Server</th><th scope="col">Last read</th><th scope="col">All of it read</th><th scope="col" className="number">Subscribers</th><th scope="col" className="number">Records</th><th scope="col" className="number">Refused</th></>}
       row={(of) => (

@@ -1,25 +1,13 @@
 import { bytes, count, useSystem } from '../format/units';
-import { operation } from '../graph/graphql';
+import { graphql } from '../graph/graphql';
 import { useZone } from '../shell/viewer';
 import { Time } from './Elements';
-import { type Connection, PagedPanel, pageArguments, pageFields, pageVariables } from './PagedPanel';
+import { PagedPanel } from './PagedPanel';
 
-interface WaitingUsage {
-  id: string;
-  source: string;
-  physicalId: string | null;
-  imsi: string | null;
-  msisdn: string | null;
-  records: string;
-  bytes: string;
-  firstAt: string;
-  lastAt: string;
-}
-
-const query = operation(`query WaitingUsage(${pageVariables}) {
-  company { waitingUsage(${pageArguments}) {
+const query = graphql(`query WaitingUsage($first: Int, $after: String, $last: Int, $before: String) {
+  company { waitingUsage(first: $first, after: $after, last: $last, before: $before) {
     nodes { id source physicalId imsi msisdn records bytes firstAt lastAt }
-    ${pageFields}
+    totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
   } }
 }`);
 
@@ -28,8 +16,8 @@ export function Waiting() {
   const timeZone = useZone();
   useSystem();
   return (
-    <PagedPanel<{ company: { waitingUsage: Connection<WaitingUsage> | null } | null }, WaitingUsage>
-      id="waiting" title="Usage that waits for a subscriber" query={query} refreshed={60} of={(data) => data.company?.waitingUsage}
+    <PagedPanel
+      id="waiting" title="Usage that waits for a subscriber" query={query} variables={{}} refreshed={60} of={(data) => data.company?.waitingUsage}
       empty="Nothing waits: every record has its subscriber."
       columns={<><th scope="col">Missing subscriber</th><th scope="col">Source</th><th scope="col" className="number">Records</th><th scope="col" className="number">Volume</th><th scope="col">From</th><th scope="col">Until</th></>}
       row={(of) => (
@@ -46,5 +34,5 @@ export function Waiting() {
   );
 }
 
-const missing = ({ physicalId, imsi, msisdn }: WaitingUsage): string =>
+const missing = ({ physicalId, imsi, msisdn }: Record<'physicalId' | 'imsi' | 'msisdn', string | null>): string =>
   [physicalId !== null && `physicalId ${physicalId}`, imsi !== null && `IMSI ${imsi}`, msisdn !== null && `MSISDN ${msisdn}`].filter(Boolean).join(' or ');

@@ -8,8 +8,6 @@ export interface Counts {
   skipped: string;
 }
 
-export const countText = 'accepted duplicates waiting rejected skipped';
-
 /** What can become of records, in the order in which it is shown. */
 export const results: [keyof Counts, string][] = [['accepted', 'Accepted'], ['duplicates', 'Duplicates'], ['waiting', 'Waiting'], ['rejected', 'Rejected'], ['skipped', 'Left out']];
 
