@@ -64,10 +64,12 @@ export function SubscriberTags({ physicalId, tags, changed }: Props) {
         )}
       </Fold>
       {may && (
-        <form className="row" onSubmit={(event) => void add(event)}>
-          <Suggested of={nouns.tag} label="New tag" isBare placeholder="Add a tag" maxLength={255} value={text} change={setText} except={tags} />
+        <form className="stacked" onSubmit={(event) => void add(event)}>
+          <div className="row">
+            <Suggested of={nouns.tag} label="New tag" isBare placeholder="Add a tag" maxLength={255} value={text} change={setText} except={tags} />
+            <button type="submit" disabled={change.busy || text.trim() === ''}>Add</button>
+          </div>
           <Reason isBare value={reason} change={setReason} />
-          <button type="submit" disabled={change.busy || text.trim() === ''}>Add</button>
         </form>
       )}
       {change.problem && <Failure problem={change.problem} />}

@@ -83,9 +83,9 @@ function Lists({ changes: { period, risen, fallen }, span }: { changes: Known; s
   });
   return (
     <>
-      <h3>Rose most</h3>
+      <p className="hint">Rose most</p>
       {risen.length === 0 ? <Empty>None used more.</Empty> : <Bars label={`Subscribers that rose most, ${days}`} bars={bars(risen, false)} />}
-      <h3>Fell most</h3>
+      <p className="hint">Fell most</p>
       {fallen.length === 0 ? <Empty>None used less.</Empty> : <Bars label={`Subscribers that fell most, ${days}`} bars={bars(fallen, true)} />}
       <p className="hint">{days}, against {span === '' ? 'the same days of the period before' : span === 'last' ? 'the period before' : 'as many days before'}</p>
     </>
