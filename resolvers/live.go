@@ -27,13 +27,16 @@ func (s subscriptionResolver) UsageRecorded(ctx context.Context, physicalIDs []s
 	})
 }
 
-// impersonal are the types of which all fields are the same for users with the same rights.
-// An event with any other type, such as an operation, which users of groups see when it is
-// their own, is shared between the sessions of one user alone.
+// impersonal are the types of which IsImpersonal is true. An event with any other type, such as
+// an operation, which users of groups see when it is their own, is shared between the sessions of
+// one user alone.
 var impersonal = map[string]bool{
 	"Subscription": true, "AlertLogEntry": true, "ConditionLogEntry": true, "VolumeLogEntry": true, "Period": true, "UsageRecorded": true,
 	"Subscriber": true, "Group": true, "NetworkState": true, "Operator": true, "Tag": true, "Tariff": true, "Usage": true, "UsageTotals": true,
 }
+
+// IsImpersonal reports whether all fields of a type are the same for users with the same rights.
+func IsImpersonal(typeName string) bool { return impersonal[typeName] }
 
 // ShareEvents returns the context in which the events of a subscription are made once for
 // all callers that are equal to the one that it returns with it. It knows nothing else of them.
@@ -54,7 +57,7 @@ func isImpersonal(selected ast.SelectionSet) bool {
 		below := false
 		switch of := selection.(type) {
 		case *ast.Field:
-			below = of.ObjectDefinition != nil && impersonal[of.ObjectDefinition.Name] && isImpersonal(of.SelectionSet)
+			below = of.ObjectDefinition != nil && IsImpersonal(of.ObjectDefinition.Name) && isImpersonal(of.SelectionSet)
 		case *ast.InlineFragment:
 			below = isImpersonal(of.SelectionSet)
 		case *ast.FragmentSpread:

@@ -14,6 +14,7 @@ import (
 
 	"simgraph/domain"
 	"simgraph/domain/bulk"
+	"simgraph/internal/fatal"
 	"simgraph/resolvers"
 )
 
@@ -277,6 +278,40 @@ func TestSharedEventsAreMadeFromWhatTheirFollowersHaveInCommon(t *testing.T) {
 		}
 		if known.Scope.Groups == nil || known.Scope.Company != 3 || known.Company.CompanyID != 3 || len(known.Permissions) == 0 {
 			t.Errorf("%s has other rights: %+v", query, known)
+		}
+	}
+}
+
+// A type whose fields differ between users with the same rights is not shared between them:
+// what nobody gets of the others, who has these rights, is what a user gets.
+func TestWhatIsSharedIsTheSameForAllWithTheSameRights(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.happen(t, own, 1)
+	selected := map[string]bool{}
+	v := walker{schema: w.schema, depth: 6, skip: companyOnly, only: func(typeName string) bool {
+		isShared := resolvers.IsImpersonal(typeName) || w.schema.Types[typeName].IsAbstractType()
+		selected[typeName] = selected[typeName] || isShared
+		return isShared
+	}}
+	document := "{subscribers(first: 20) {nodes " + v.of("Subscriber", nil) + "} alertLog(first: 20) {nodes " + v.of("AlertLogEntry", nil) + "}}"
+	for _, name := range []string{"Group", "NetworkState", "Operator", "Tag", "Tariff", "VolumeLogEntry"} {
+		if !selected[name] {
+			t.Errorf("nothing of %s is compared: %s", name, document)
+		}
+	}
+	run, err := w.prepare(document)
+	fatal.If(t, err)
+	for email, token := range w.tokens {
+		caller, err := w.access.Authenticate(t.Context(), domain.Secret(token))
+		fatal.If(t, err)
+		caller = caller.At(domain.Origin{})
+		users, nobodys := run(domain.WithCaller(t.Context(), caller), nil), run(domain.WithCaller(t.Context(), caller.WithoutIdentity()), nil)
+		if len(users.Data) < 1000 || len(users.Errors) > 0 {
+			t.Errorf("%s gets %s, %v", email, users.Data, users.Errors)
+		}
+		if string(users.Data) != string(nobodys.Data) {
+			t.Errorf("%s gets %s, and nobody with the same rights %s", email, users.Data, nobodys.Data)
 		}
 	}
 }

@@ -20,6 +20,8 @@ type walker struct {
 	// skip are fields that users of groups may not read: asking for one would
 	// hide what is beside it.
 	skip []string
+	// only, unless nil, reports which object types are selected.
+	only func(typeName string) bool
 }
 
 // companyOnly are those fields below the roots.
@@ -43,6 +45,9 @@ func (w walker) ofAll(def *ast.Definition, above []string) string {
 	var b strings.Builder
 	b.WriteString("{__typename")
 	for _, possible := range w.schema.GetPossibleTypes(def) {
+		if w.only != nil && !w.only(possible.Name) {
+			continue
+		}
 		fmt.Fprintf(&b, " ... on %s %s", possible.Name, w.aliased(possible.Name, above))
 	}
 	return b.String() + "}"
@@ -72,7 +77,7 @@ func (w walker) selections(field *ast.FieldDefinition, above []string) []string 
 	}
 	below := ""
 	if name := field.Type.Name(); w.schema.Types[name].IsCompositeType() {
-		if count(above, name) > 1 || len(above) >= w.depth {
+		if count(above, name) > 1 || len(above) >= w.depth || w.only != nil && !w.only(name) {
 			return nil
 		}
 		below = " " + w.of(name, above)

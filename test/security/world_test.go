@@ -86,8 +86,10 @@ type world struct {
 	ahead    atomic.Int64
 	usage    *usage.Store
 	ports    resolvers.Ports
-	live     *live.Store
-	tokens   map[string]string
+	// prepare reads an operation that is then run in process.
+	prepare func(document string) (transport.Run, error)
+	live    *live.Store
+	tokens  map[string]string
 	// signIn is what the page signs in with.
 	signIn *signin.Handler
 	oauth  *access.OAuth
@@ -411,6 +413,7 @@ func (w *world) open(t *testing.T, log *slog.Logger, configure []func(*signin.Co
 		Explorer: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, thePage) }),
 	})
 	t.Cleanup(engine.Close)
+	w.prepare = engine.Prepare
 	w.schema = graph.Schema().Schema()
 	paths, err := rest.New(rest.Config{
 		Schema: w.schema, Authenticate: gate.AdmitBrowser, RequestID: transport.RequestID, Log: log,
