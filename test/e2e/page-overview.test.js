@@ -106,6 +106,25 @@ inTab('the overview shows who rose and fell most in the span that is chosen, and
   await tab.waitForURL((url) => url.hash.startsWith(`#/subscribers/${fallen[0].subscriber.physicalId}`));
 });
 
+inTab('a large fleet is compared when that is asked for', async (tab) => {
+  const asked = [];
+  tab.on('request', (request) => asked.push(textOf(request)));
+  await tab.route('**/graphql', async (route) => {
+    if (!textOf(route.request()).includes('query Fleet ')) return route.fallback();
+    const response = await route.fetch();
+    const answer = await response.json();
+    answer.data.company.fleet.total = 10_001;
+    return route.fulfill({ response, json: answer });
+  });
+  await enter(tab);
+  const panel = tab.getByRole('region', { name: 'Top changes' });
+  await panel.getByText('Each day of 10,001 subscribers is read for this').waitFor();
+  assert.equal(asked.some((text) => text.includes('query TopChanges')), false);
+  await accessible(tab, 'the overview of a large fleet');
+  await panel.getByRole('button', { name: 'Compare subscribers' }).click();
+  await panel.getByRole('list', { name: /^Subscribers that rose most/ }).getByRole('listitem').first().waitFor();
+});
+
 for (const colorScheme of ['light', 'dark'])
   for (const width of [1440, 390])
     inTab(`each span of the overview is used without seeing or pointing, ${width} wide in ${colorScheme} colours`, async (tab) => {

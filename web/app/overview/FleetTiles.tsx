@@ -14,7 +14,7 @@ interface Fleet {
   transferring: number;
 }
 
-const query = graphql('query Fleet { company { fleet { total active online transferring barred } } }');
+export const fleetCounts = graphql('query Fleet { company { fleet { total active online transferring barred } } }');
 const tiles: { key: keyof Fleet; name: string; state: string }[] = [
   { key: 'total', name: 'Subscribers', state: '' },
   { key: 'active', name: 'Active', state: 'active' },
@@ -27,7 +27,7 @@ const subscription = graphql('subscription FleetChanged { subscriberChanged { ph
 
 /** How many subscribers are in which state, counted again when some have changed; each tile leads to them. */
 export function FleetTiles() {
-  const { data, problem, reload } = useAsk(query);
+  const { data, problem, reload } = useAsk(fleetCounts);
   const soon = useSoon(reload, 3_000);
   useLive(useMay('VIEW_SUBSCRIBER') ? subscription : null, { next: soon, connected: soon });
   if (problem) return <Failure problem={problem} retry={reload} />;

@@ -1,13 +1,14 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { Bars } from '../chart/Bars';
 import { day } from '../format/time';
-import { bytes, useSystem } from '../format/units';
+import { bytes, count, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
 import { useAsk } from '../graph/use';
 import { Answered, Empty, Panel } from '../shell/parts';
 import { toSubscriber } from '../shell/route';
 import { useMay, useViewer, useZone } from '../shell/viewer';
 import { CSVButton } from './CSVButton';
+import { fleetCounts } from './FleetTiles';
 import { comparedOf, type Key, nameOf, toRisers, toUsageOf } from './spans';
 
 const changed = graphql(`
@@ -36,17 +37,29 @@ function changesOf({ company }: ResultOf<typeof changes>): Known | null {
   return usage?.risen && usage.fallen ? { period: usage.period, risen: usage.risen, fallen: usage.fallen } : null;
 }
 
-/** The subscribers whose usage rose and fell most from the span before. */
+/** Up to how many subscribers are compared unasked: a row is read for each of them and each day of both spans. */
+const comparedAtOnce = 10_000;
+
+/** The subscribers whose usage rose and fell most from the span before. Those of a large fleet are compared when that is asked for. */
 export function TopChanges({ span }: { span: Key }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
   const timeZone = useZone();
   const { currentPeriod } = useViewer().company;
   const variables = useMemo(() => comparedOf(span, currentPeriod, timeZone), [span, currentPeriod, timeZone]);
-  const asked = useAsk(may ? changes : null, variables);
+  const [isWanted, want] = useState(false);
+  const fleet = useAsk(may ? fleetCounts : null);
+  const total = fleet.data?.company?.fleet?.total;
+  const isCompared = isWanted || (total !== undefined && total <= comparedAtOnce);
+  const asked = useAsk(may && isCompared ? changes : null, variables);
   const known = asked.data && changesOf(asked.data);
   return (
     <Panel id="changes" title="Top changes" aside={known && <Tools span={span} changes={known} />}>
-      {may ? (
+      {may && !isCompared && (total !== undefined || fleet.problem) ? (
+        <>
+          <Empty>Each day of {total === undefined ? 'all subscribers' : `${count(total)} subscribers`} is read for this, which takes a moment.</Empty>
+          <p className="actions"><button type="button" onClick={() => want(true)}>Compare subscribers</button></p>
+        </>
+      ) : may ? (
         <Answered asked={asked} of={changesOf} label="Comparing subscribers" rows={8}>
           {(known) => <Lists changes={known} span={span} />}
         </Answered>
