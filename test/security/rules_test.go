@@ -225,6 +225,7 @@ var attributes = map[string]func(part, values) any{
 	"networkState.isTransferring": nil, "networkState.isOnline": nil, "related.parent.isEnabledOnParent": nil,
 	"sequence": nil, "at": nil, "action": nil, "subjectType": nil, "door": nil, "address": nil,
 	"subjectId":   func(p part, _ values) any { return p.physicalID(1) },
+	"physicalIds": func(p part, _ values) any { return p.physicalID(1) },
 	"actor":       func(p part, _ values) any { return p.mark + "-admin@" + p.company + ".example" },
 	"accessKeyId": func(_ part, v values) any { return v[accessKeyID] },
 	"requestId":   func(p part, _ values) any { return p.mark + "-request" },
