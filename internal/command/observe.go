@@ -85,10 +85,14 @@ func (v *observed) watchFeed(pool *sqlx.DB) {
 
 // name takes the names of the endpoints by their paths.
 func (v *observed) name(endpoints map[string]string) {
-	v.Endpoints, v.Streams = endpoints, usageEndpoint
+	v.Endpoints, v.Streams = endpoints, []string{usageEndpoint, exportEndpoint}
 }
 
-const usageEndpoint = "usage"
+// The endpoints whose requests stream as many rows as there are.
+const (
+	usageEndpoint  = "usage"
+	exportEndpoint = "export"
+)
 
 // adminTimeout bounds a request to the admin address; profiles take a while.
 const adminTimeout = 2 * time.Minute

@@ -266,7 +266,7 @@ func (v *service) open(s *Serve, pool *sqlx.DB, outbox *mails.Outbox) error {
 			{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams},
 			{Path: mcp.Path, Name: "mcp", OwnPages: true, Endpoint: tools},
 			{Path: scrape.Path, Name: "fleet", Endpoint: numbers},
-			{Path: export.Prefix, Name: "export", Below: true, Endpoint: exports},
+			{Path: export.Prefix, Name: exportEndpoint, Below: true, Endpoint: exports},
 			{Path: changes.Path, Name: "operations", Endpoint: uploads},
 			{Path: intake.Prefix, Name: "sources", Below: true, Endpoint: intake.NewHandler(v.intake, v.log)},
 		}),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (t *Telemetry) Requests(next http.Handler) http.Handler {
 func (t *Telemetry) begin(r *http.Request) *activity {
 	endpoint := t.endpoint(r)
 	return &activity{
-		endpoint: endpoint, stream: endpoint == endpointWebSocket || endpoint == t.Streams, requestID: transport.RequestID(r.Context()), began: time.Now(),
+		endpoint: endpoint, stream: endpoint == endpointWebSocket || slices.Contains(t.Streams, endpoint), requestID: transport.RequestID(r.Context()), began: time.Now(),
 	}
 }
 

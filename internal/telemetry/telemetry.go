@@ -27,8 +27,8 @@ type Config struct {
 	// Endpoints are the names of endpoints by their exact paths; any other path is
 	// "rest". The label of the metrics and the attribute of the log are "door".
 	Endpoints map[string]string
-	// Streams is the endpoint whose requests last as long as their clients please.
-	Streams string
+	// Streams are the endpoints whose requests last as long as their clients please.
+	Streams []string
 }
 
 // Telemetry follows requests through the server.

@@ -57,8 +57,8 @@ const secret = "s3cret-value"
 // watched is a server that is observed. Its path /slow takes longer than
 // what is logged as slow.
 func watched(t *testing.T, cfg telemetry.Config) (*telemetry.Telemetry, *httptest.Server) {
-	cfg.Endpoints = map[string]string{"/graphql": "graphql", "/usage/records": "usage", "/sources/": "sources"}
-	cfg.Streams = "usage"
+	cfg.Endpoints = map[string]string{"/graphql": "graphql", "/usage/records": "usage", "/sources/": "sources", "/export/": "export"}
+	cfg.Streams = []string{"usage", "export"}
 	observed := telemetry.New(cfg)
 	server := httptest.NewServer(observed.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := domain.WithCaller(transport.WithRequestID(r.Context(), "req-1"), &domain.Caller{
@@ -75,7 +75,7 @@ func watched(t *testing.T, cfg telemetry.Config) (*telemetry.Telemetry, *httptes
 		if answered := observed.Statement(ctx, "SELECT 1\n  FROM things WHERE id = $1"); answered != nil {
 			answered(errors.New(secret))
 		}
-		if strings.Contains(r.URL.Path, "slow") || r.URL.Path == "/usage/records" {
+		if strings.Contains(r.URL.Path, "slow") || r.URL.Path == "/usage/records" || strings.HasPrefix(r.URL.Path, "/export/") {
 			time.Sleep(20 * time.Millisecond)
 		}
 		done(nil)
@@ -136,6 +136,7 @@ func TestWhatIsSlowIsLoggedWithItsStatements(t *testing.T) {
 	_, server := watched(t, telemetry.Config{Log: log, Slow: 10 * time.Millisecond})
 	get(t, server.URL+"/fast")
 	get(t, server.URL+"/usage/records")
+	get(t, server.URL+"/export/usage")
 	get(t, server.URL+"/slow")
 	lines := out.lines(t)
 	if len(lines) != 1 || lines[0]["msg"] != "slow request" || lines[0]["level"] != "WARN" {
