@@ -83,19 +83,12 @@ func TestTheAuditLogFindsWhatIsAboutASubscriber(t *testing.T) {
 	fleettest.Must[domain.AuditMark](t)(fleettest.Verified(t.Context(), &log, fleettest.Acme))
 }
 
-// The subscribers of an entry are part of what its hash covers.
-func TestTheHashOfAnEntryCoversItsSubscribers(t *testing.T) {
+// The version before, which knows no subscribers of an entry, verifies it.
+func TestTheHashOfAnEntryLeavesItsSubscribersOut(t *testing.T) {
 	t.Parallel()
-	contents := map[string]string{}
-	for name, e := range map[string]*domain.AuditEntry{
-		"none": {}, "a reason": {Reason: "a"}, "one": {PhysicalIDs: []string{"a"}}, "two": {PhysicalIDs: []string{"a", "b"}}, "another": {PhysicalIDs: []string{"ab"}},
-		"one for a reason": {Reason: "a", PhysicalIDs: []string{"a"}},
-	} {
-		content := string(e.Content(1))
-		if other, found := contents[content]; found {
-			t.Errorf("%s has the content of %s", name, other)
-		}
-		contents[content] = name
+	plain, about := domain.AuditEntry{Reason: "a"}, domain.AuditEntry{Reason: "a", PhysicalIDs: []string{"a", "b"}}
+	if string(plain.Content(1)) != string(about.Content(1)) {
+		t.Error("the hash covers the subscribers of an entry")
 	}
 }
 

@@ -161,9 +161,9 @@ type AuditMark struct {
 }
 
 // Content is what the hash covers beside the hash before it and the sequence:
-// the company, then every field with its length before it. A reason and subscribers come last,
-// where there are any: so the entries of before there were these keep their hashes. Before
-// subscribers a reason stands also where it is empty: an entry with a reason has another content.
+// the company, then every field with its length before it. A reason comes last, where there is
+// one: so the entries of before there were reasons keep their hashes. PhysicalIDs only help to
+// find an entry, and are not covered: the version before verifies entries that have them.
 func (e *AuditEntry) Content(company CompanyID) []byte {
 	text := binary.BigEndian.AppendUint64(nil, uint64(company))
 	text = binary.BigEndian.AppendUint64(text, uint64(e.At.UnixMicro()))
@@ -176,11 +176,8 @@ func (e *AuditEntry) Content(company CompanyID) []byte {
 		text = appendText(text, change.Before)
 		text = appendText(text, change.After)
 	}
-	if e.Reason != "" || len(e.PhysicalIDs) > 0 {
+	if e.Reason != "" {
 		text = appendText(text, &e.Reason)
-	}
-	for _, id := range e.PhysicalIDs {
-		text = appendText(text, &id)
 	}
 	return text
 }
