@@ -35,7 +35,7 @@ inTab('a note is pinned by the keyboard on the chart of a subscriber, seen on an
   assert.deepEqual([whose.physicalId, whose.groupId, endsAt], [physicalId, null, null]);
   assert.ok(Date.now() - Date.parse(startsAt) < 31 * 86_400_000 && Date.parse(startsAt) <= Date.now());
   await tab.getByRole('tab', { name: 'History' }).click();
-  await tab.getByRole('region', { name: 'Time line' }).getByText(text).waitFor();
+  await tab.getByRole('region', { name: 'Time line' }).getByText(text, { exact: true }).waitFor();
 
   // The question about the same subscriber has it, too, where it gets another text and an end.
   await enter(tab, `#/usage?${new URLSearchParams({ span: 'LAST_30_DAYS', interval: 'DAY', chart: 'LINE', subscriber: physicalId })}`);

@@ -158,7 +158,7 @@ inTab('a query that fails leaves no old rows under the new heading', async (tab)
   await enter(tab);
   const panel = tab.getByRole('region', { name: 'Top talkers' });
   await panel.locator('.bars li').first().waitFor();
-  await failOperation(tab, 'TopTalkersBefore');
+  await failOperation(tab, 'query TopTalkers(');
   await tab.getByRole('navigation', { name: 'Span of the usage' }).getByRole('link', { name: 'Last period' }).click();
   await panel.getByRole('alert').filter({ hasText: 'try again soon' }).waitFor();
   assert.equal(await panel.locator('.bars li').count(), 0);
