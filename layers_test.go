@@ -153,6 +153,9 @@ func TestImportsPointOneWay(t *testing.T) {
 			t.Errorf("the package %s has no place in the layers", folder)
 		}
 		for _, imported := range imports {
+			if imported == "db" && strings.HasPrefix(folder, "db/") && !strings.HasPrefix(folder, "db/dbtest/") {
+				t.Errorf("%s imports its parent, which makes the schema: put what it needs into a package of its own", folder)
+			}
 			if !slices.ContainsFunc(allowed, func(one string) bool { return covers(one, imported) }) && !strings.HasPrefix(imported, folder+"/internal/") {
 				t.Errorf("%s must not import %s", folder, imported)
 			}

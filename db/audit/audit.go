@@ -47,14 +47,8 @@ INSERT INTO audit_log (company_id, sequence, hash, at, action, subject_type, sub
   user_id, actor, access_key_id, door, address, request_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 
-// appendReasoned is appendEntry of an entry with a reason.
-const appendReasoned = `
-INSERT INTO audit_log (company_id, sequence, hash, at, action, subject_type, subject_id, changes,
-  user_id, actor, access_key_id, door, address, request_id, reason)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
-
-// appendAbout is appendEntry of an entry about subscribers beside its subject.
-const appendAbout = `
+// appendWhole is appendEntry of an entry with a reason, or about subscribers beside its subject.
+const appendWhole = `
 INSERT INTO audit_log (company_id, sequence, hash, at, action, subject_type, subject_id, changes,
   user_id, actor, access_key_id, door, address, request_id, reason, physical_ids)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
@@ -85,10 +79,8 @@ func Record(ctx context.Context, tx sqlx.ExtContext, scope domain.Scope, entry d
 		scope.Company, at.Sequence, at.Hash, entry.At, entry.Action, entry.SubjectType, entry.SubjectID, string(changes),
 		entry.UserID, entry.Name, entry.AccessKeyID, entry.Door, entry.Address, entry.RequestID,
 	}
-	if len(entry.PhysicalIDs) > 0 {
-		statement, args = appendAbout, append(args, entry.Reason, pq.StringArray(entry.PhysicalIDs))
-	} else if entry.Reason != "" {
-		statement, args = appendReasoned, append(args, entry.Reason)
+	if entry.Reason != "" || len(entry.PhysicalIDs) > 0 {
+		statement, args = appendWhole, append(args, entry.Reason, pq.StringArray(entry.PhysicalIDs))
 	}
 	_, err = pg.Affected(ctx, tx, statement, args...)
 	return err

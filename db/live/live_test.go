@@ -18,7 +18,7 @@ import (
 )
 
 // follow starts to listen beside the fleet.
-func (f *fleet) follow() *live.Store {
+func follow(f *fleettest.Fleet) *live.Store {
 	f.T.Helper()
 	live := live.New(f.Pool, f.URL, slog.New(slog.NewTextHandler(f.T.Output(), nil)))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -70,8 +70,8 @@ func onVolume(entry domain.AlertLogEntry) *domain.VolumeLogEntry {
 
 func TestAlertsAreTriggeredLiveForThoseWhoSeeThem(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
-	live := f.follow()
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	live := follow(f)
 	all, err := live.AlertTriggered(t.Context(), f.Whole())
 	fatal.If(t, err)
 	boatmen, err := live.AlertTriggered(t.Context(), fleettest.Only(fleettest.Boats))
@@ -92,8 +92,8 @@ func TestAlertsAreTriggeredLiveForThoseWhoSeeThem(t *testing.T) {
 
 func TestUsageIsToldLiveAndAddedUp(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
-	live := f.follow()
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	live := follow(f)
 	some, err := live.UsageRecorded(t.Context(), f.Whole(), []string{"p2", "p5"})
 	fatal.If(t, err)
 	vansOnly, err := live.UsageRecorded(t.Context(), fleettest.Only(fleettest.Vans), nil)
@@ -129,8 +129,8 @@ func TestUsageIsToldLiveAndAddedUp(t *testing.T) {
 
 func TestSubscribersAreToldWhenTheyChange(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
-	live := f.follow()
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	live := follow(f)
 	stream, err := live.SubscriberChanged(t.Context(), fleettest.Only(fleettest.Vans), nil)
 	fatal.If(t, err)
 	subscribers, tags := subscriber.New(f.Pool), tag.New(f.Pool)
@@ -156,9 +156,9 @@ func TestSubscribersAreToldWhenTheyChange(t *testing.T) {
 
 func TestASlowReaderLosesItsStreamWithAnError(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.AddSubscribers(100_001, 102_000, fleettest.Vans)
-	live := f.follow()
+	live := follow(f)
 	live.MaxWaiting = 1_000 // its loads are of 500
 	stream, err := live.UsageRecorded(t.Context(), f.Whole(), nil)
 	fatal.If(t, err)
@@ -184,8 +184,8 @@ func TestASlowReaderLosesItsStreamWithAnError(t *testing.T) {
 
 func TestALostConnectionLosesNoAlert(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", time.Now().UTC())
-	live := f.follow()
+	f := fleettest.NewFleet(t, 1, "UTC", time.Now().UTC())
+	live := follow(f)
 	alerts, err := live.AlertTriggered(t.Context(), f.Whole())
 	fatal.If(t, err)
 	changes, err := live.SubscriberChanged(t.Context(), f.Whole(), nil)
@@ -211,8 +211,8 @@ func TestALostConnectionLosesNoAlert(t *testing.T) {
 // fired is read after a reconnect.
 func TestALostConnectionLosesNoAlertOfALongTransaction(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", time.Now().UTC())
-	alerts, err := f.follow().AlertTriggered(t.Context(), f.Whole())
+	f := fleettest.NewFleet(t, 1, "UTC", time.Now().UTC())
+	alerts, err := follow(f).AlertTriggered(t.Context(), f.Whole())
 	fatal.If(t, err)
 	f.Use(1, 1_000_000, f.Now)
 	threshold := int64(0)

@@ -70,7 +70,7 @@ func TestSilencesKeepAlertsFromNotifying(t *testing.T) {
 }
 
 func silenceAndFire(t *testing.T, random *rand.Rand) {
-	f := newFleet(t, 1, "Europe/London", fleettest.ClockAt("2026-10-24 00:00"))
+	f := fleettest.NewFleet(t, 1, "Europe/London", fleettest.ClockAt("2026-10-24 00:00"))
 	group := map[int64]int64{}
 	for key := int64(1); key <= 8; key++ {
 		group[key] = []int64{fleettest.Vans, fleettest.Boats}[(key-1)/4]
@@ -126,7 +126,7 @@ func silenceAndFire(t *testing.T, random *rand.Rand) {
 		} else {
 			marked++
 		}
-		f.delivered(e, choices, group)
+		delivered(f, e, choices, group)
 	}
 	if sent == 0 || marked == 0 {
 		t.Fatalf("%d sent and %d silenced test nothing", sent, marked)
@@ -134,7 +134,7 @@ func silenceAndFire(t *testing.T, random *rand.Rand) {
 	var messages int
 	fatal.If(t, f.Pool.Get(&messages, `SELECT count(*) FROM webhook_messages`))
 	fleettest.Same(t, messages, sent)
-	f.mailedUnsilenced(log.Items, choices, group)
+	mailedUnsilenced(f, log.Items, choices, group)
 }
 
 func deref(of *int64) int64 {
@@ -144,7 +144,7 @@ func deref(of *int64) int64 {
 	return *of
 }
 
-func randomSilence(t *testing.T, f *fleet, store *silence.Store, random *rand.Rand, alerts []int64) *rules.Silence {
+func randomSilence(t *testing.T, f *fleettest.Fleet, store *silence.Store, random *rand.Rand, alerts []int64) *rules.Silence {
 	t.Helper()
 	spec := rules.Spec{Reason: "works", StartsAt: f.Now.Add(time.Duration(random.IntN(90)) * time.Minute)}
 	spec.EndsAt = spec.StartsAt.Add(time.Duration(30+random.IntN(120)) * time.Minute)
@@ -178,7 +178,7 @@ func wanted(choice domain.Choice, e *domain.VolumeLogEntry, group map[int64]int6
 }
 
 // delivered checks the deliveries of an entry.
-func (f *fleet) delivered(e *domain.VolumeLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
+func delivered(f *fleettest.Fleet, e *domain.VolumeLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
 	f.T.Helper()
 	notified, _ := e.Notified()
 	of, err := f.Log.Deliveries(f.T.Context(), f.Whole(), []domain.Notified{notified})
@@ -203,7 +203,7 @@ func (f *fleet) delivered(e *domain.VolumeLogEntry, choices map[string]domain.Ch
 }
 
 // mailedUnsilenced checks which entries the mails have.
-func (f *fleet) mailedUnsilenced(log []*domain.VolumeLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
+func mailedUnsilenced(f *fleettest.Fleet, log []*domain.VolumeLogEntry, choices map[string]domain.Choice, group map[int64]int64) {
 	f.T.Helper()
 	digest := domain.Digest{HourlyCap: 9, MaxEntries: 1000}
 	f.Now = f.Now.Add(time.Second)
@@ -237,7 +237,7 @@ func (f *fleet) mailedUnsilenced(log []*domain.VolumeLogEntry, choices map[strin
 // What was silenced while an address was refused stays unsent when that is lifted.
 func TestARestoredRecipientGetsNothingThatWasSilenced(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.Create(domain.RuleCompany, "", 5, 1000)
 	recipient, err := f.Recipients.Create(t.Context(), f.Whole(), "ops@acme.example", domain.Choice{})
 	fatal.If(t, err)

@@ -19,7 +19,7 @@ func spec(rule domain.RuleType, target string, lower, upper int64) domain.AlertS
 
 func TestAnAlertNeedsATargetThatTheScopeShows(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	for _, c := range []struct {
 		scope domain.Scope
 		spec  domain.AlertSpec
@@ -54,7 +54,7 @@ func TestAnAlertNeedsATargetThatTheScopeShows(t *testing.T) {
 
 func TestASIMTargetIsWhoHasTheNumberNow(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.Pool.MustExec(`UPDATE subscribers SET subscriber_id = 's2', is_active = false, terminate_date = '2026-01-01Z' WHERE key = 3`)
 	alert := f.Create(domain.RuleSIM, "s2", 1, 2)
 	fleettest.Same(t, *alert.SubscriberKey, 2)
@@ -66,7 +66,7 @@ func TestASIMTargetIsWhoHasTheNumberNow(t *testing.T) {
 
 func TestUsersOfGroupsSeeTheirAlertsOnly(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	onCompany, onVan, onBoats := f.Create(domain.RuleCompany, "", 1, 2), f.Create(domain.RuleSIM, "s1", 1, 2), f.Create(domain.RuleGroup, "13", 1, 2)
 	slice, err := f.Alerts.List(t.Context(), fleettest.Only(fleettest.Boats), domain.Listing{Page: domain.Page{Limit: 10}})
 	fatal.If(t, err)
@@ -90,7 +90,7 @@ func TestUsersOfGroupsSeeTheirAlertsOnly(t *testing.T) {
 
 func TestTheLogShowsWhatTheScopeShowsAndOutlivesAlerts(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.Use(1, 10, f.Now)
 	f.Use(5, 10, f.Now)
 	alerts := []*domain.VolumeAlert{
@@ -118,7 +118,7 @@ func TestTheLogShowsWhatTheScopeShowsAndOutlivesAlerts(t *testing.T) {
 
 func TestListsOfAlertsFilterOrderAndPage(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	for n := range int64(9) {
 		f.Create(domain.RuleSIM, fmt.Sprint("s", 9-n), n%3, 100+n)
 	}
@@ -148,7 +148,7 @@ func TestListsOfAlertsFilterOrderAndPage(t *testing.T) {
 
 func TestKeepingAlertsAgainChangesNothing(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	alerts := []domain.AlertImport{
 		{AlertSpec: spec(domain.RuleSIM, "s1", 1, 2)}, {AlertSpec: spec(domain.RuleSIM, "s1", 1, 3)}, {AlertSpec: spec(domain.RuleSIM, "nobody", 1, 3)},
 		{AlertSpec: spec(domain.RuleCompany, "", 1, 2)}, {AlertSpec: spec(domain.RuleGroup, "12", 1, 2)}, {AlertSpec: spec(domain.RuleGroup, "99", 1, 2)},
@@ -174,7 +174,7 @@ func TestKeepingAlertsAgainChangesNothing(t *testing.T) {
 
 func TestStatesTellUsageAgainstThresholds(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	members, sim, group := f.Create(domain.RuleGroupMember, "12", 100, 200), f.Create(domain.RuleSIM, "s3", 0, 1000), f.Create(domain.RuleGroup, "12", 50, 5000)
 	f.Use(1, 150, f.Now)
 	f.Use(2, 50, f.Now)
@@ -212,7 +212,7 @@ func TestStatesTellUsageAgainstThresholds(t *testing.T) {
 
 func TestExplainTellsWhyOrWhyNot(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	alert := f.Create(domain.RuleGroupMember, "12", 100, 200)
 	f.Use(1, 150, f.Now)
 	explain := func(scope domain.Scope, subject domain.AlertSubject) string {
@@ -244,7 +244,7 @@ func TestExplainTellsWhyOrWhyNot(t *testing.T) {
 
 func TestAPreviewFindsTheHoursInWhichAnAlertWouldHaveFired(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	usage := usage.New(f.Pool, nil, usage.Options{Now: func() time.Time { return f.Now }})
 	var records []domain.UsageRecord
 	book := func(id, at string, bytes int64) {

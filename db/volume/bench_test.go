@@ -15,12 +15,12 @@ import (
 // each of another subscriber, of which 25 cross a threshold.
 func BenchmarkAlerts(b *testing.B) {
 	const batch = 10_000
-	f := newFleet(b, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(b, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.AddSubscribers(1001, 1000+batch, fleettest.Vans)
-	f.addAlerts(`'sim', key, NULL`, `5000 + key % 100 * 10000`)
-	f.addAlerts(`'company', NULL, NULL`, `key * 1000000000`)
-	f.addAlerts(`'grouppr', NULL, 12`, `key * 1000000000000`)
-	f.addAlerts(`'groupfptp', NULL, 12`, `key * 1000000000`)
+	addAlerts(f, `'sim', key, NULL`, `5000 + key % 100 * 10000`)
+	addAlerts(f, `'company', NULL, NULL`, `key * 1000000000`)
+	addAlerts(f, `'grouppr', NULL, 12`, `key * 1000000000000`)
+	addAlerts(f, `'groupfptp', NULL, 12`, `key * 1000000000`)
 	start := f.Company.Billing().PeriodAt(f.Now).Start
 	round := int64(0)
 	cpu := cpuTime()
@@ -41,7 +41,7 @@ func BenchmarkAlerts(b *testing.B) {
 
 // addAlerts makes 2,500 alerts; target and lower threshold are SQL in terms of
 // the key, 1001 to 3500.
-func (f *fleet) addAlerts(target, threshold string) {
+func addAlerts(f *fleettest.Fleet, target, threshold string) {
 	f.Pool.MustExec(fmt.Sprintf(`
 WITH wanted AS (
   SELECT nextval(pg_get_serial_sequence('alerts', 'alert_id')) AS alert_id, key FROM generate_series(1001, 3500) AS key

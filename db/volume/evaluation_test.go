@@ -11,7 +11,7 @@ import (
 
 func TestEachRuleFiresForItsSubjects(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.Create(domain.RuleSIM, "s1", 100, 1000)
 	f.Create(domain.RuleCompany, "", 300, 1000)
 	f.Create(domain.RuleGroup, "12", 450, 1000)
@@ -34,7 +34,7 @@ func TestEachRuleFiresForItsSubjects(t *testing.T) {
 
 func TestBothBoundariesAtOnceAreTwoEntriesAndOneNotification(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	_, err := f.Recipients.Create(t.Context(), f.Whole(), "ops@acme.example", domain.Choice{})
 	fatal.If(t, err)
 	f.Create(domain.RuleSIM, "s1", 0, 10)
@@ -48,7 +48,7 @@ func TestBothBoundariesAtOnceAreTwoEntriesAndOneNotification(t *testing.T) {
 
 func TestAnAlertAboveWhichUsageIsAlreadyFiresWhenMade(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.Use(1, 500, fleettest.ClockAt("2026-10-31 23:59"))
 	f.Use(1, 200, f.Now)
 	f.Use(2, 100, f.Now)
@@ -66,7 +66,7 @@ func TestAnAlertAboveWhichUsageIsAlreadyFiresWhenMade(t *testing.T) {
 
 func TestAnotherValueArmsAThresholdAgain(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	alert := f.Create(domain.RuleSIM, "s1", 100, 1000)
 	edit := func(lower, upper int64) {
 		_, err := f.Alerts.Edit(t.Context(), f.Whole(), alert.AlertID, domain.AlertEdit{LowerThreshold: &lower, UpperThreshold: &upper})
@@ -86,7 +86,7 @@ func TestAnotherValueArmsAThresholdAgain(t *testing.T) {
 // makes no delivery.
 func TestAFiredAlertThatIsEditedMakesNoDelivery(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	fleettest.Must[*domain.Recipient](t)(f.Recipients.Create(t.Context(), f.Whole(), "ops@acme.example", domain.Choice{}))
 	alert := f.Create(domain.RuleSIM, "s1", 100, 1000)
 	f.Use(1, 150, f.Now)
@@ -108,7 +108,7 @@ func TestANewPeriodArmsAgain(t *testing.T) {
 	t.Parallel()
 	// The periods of anchor day 31 in London: 28 February, 31 March (one hour
 	// earlier in UTC: summer time), 30 April.
-	f := newFleet(t, 31, "Europe/London", fleettest.ClockAt("2026-03-01 00:00"))
+	f := fleettest.NewFleet(t, 31, "Europe/London", fleettest.ClockAt("2026-03-01 00:00"))
 	f.Create(domain.RuleSIM, "s1", 100, 1000)
 	f.Now = fleettest.ClockAt("2026-03-30 22:59")
 	f.Use(1, 101, f.Now)
@@ -125,7 +125,7 @@ func TestANewPeriodArmsAgain(t *testing.T) {
 
 func TestLateUsageFiresForThreeDaysAndIsLoggedAfter(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-10-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-10-10 12:00"))
 	f.Create(domain.RuleSIM, "s1", 100, 200)
 	f.Create(domain.RuleSIM, "s2", 100, 200)
 	f.Now = fleettest.ClockAt("2026-11-03 23:59")
@@ -139,7 +139,7 @@ func TestLateUsageFiresForThreeDaysAndIsLoggedAfter(t *testing.T) {
 
 func TestAMemberThatMovesIntoAWatchedGroupFires(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.Create(domain.RuleGroupMember, "13", 100, 200)
 	f.Use(1, 150, f.Now)
 	tx := f.Pool.MustBegin()
@@ -153,7 +153,7 @@ func TestAMemberThatMovesIntoAWatchedGroupFires(t *testing.T) {
 
 func TestTheLargestThresholdNeverFires(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.Create(domain.RuleSIM, "s1", 1<<63-1, 1<<63-1)
 	f.Use(1, 1<<40, f.Now)
 	fleettest.SameLines(t, f.Fired())

@@ -54,12 +54,12 @@ func previewed(boundary domain.Boundary, subscriber, group *int64, period, at ti
 
 // edgeFleet is a fleet with usage around the edges of billing periods.
 type edgeFleet struct {
-	*fleet
+	*fleettest.Fleet
 	records []domain.UsageRecord
 }
 
 func newEdgeFleet(t *testing.T, zone string, day int) *edgeFleet {
-	f := &edgeFleet{fleet: newFleet(t, day, zone, fleettest.ClockAt("2026-02-01 00:00"))}
+	f := &edgeFleet{Fleet: fleettest.NewFleet(t, day, zone, fleettest.ClockAt("2026-02-01 00:00"))}
 	random := rand.New(rand.NewPCG(uint64(day), uint64(len(zone))))
 	for n := range 400 {
 		at := fleettest.ClockAt("2026-02-20 00:00").Add(time.Duration(random.IntN(100*24*60)) * time.Minute)

@@ -79,7 +79,7 @@ func TestWhatFiresIsWhatASlowReferenceSays(t *testing.T) {
 
 // burst is one run of the property.
 type burst struct {
-	*fleet
+	*fleettest.Fleet
 	usage *usage.Store
 	// old are the alerts that were there when the last period ended.
 	old     map[int64]bool
@@ -90,12 +90,12 @@ type burst struct {
 
 func newBurst(t *testing.T, seed uint64) *burst {
 	// The period began an hour ago in summer time: 31 March in London.
-	f := newFleet(t, 31, "Europe/London", fleettest.ClockAt("2026-03-01 12:00"))
+	f := fleettest.NewFleet(t, 31, "Europe/London", fleettest.ClockAt("2026-03-01 12:00"))
 	random := rand.New(rand.NewPCG(seed, 1))
 	fleettest.ExecEach(f.Pool, auditTables)
 	_, err := f.Recipients.Create(t.Context(), f.Whole(), "ops@acme.example", domain.Choice{})
 	fatal.If(t, err)
-	s := &burst{fleet: f, old: map[int64]bool{}}
+	s := &burst{Fleet: f, old: map[int64]bool{}}
 	for range 12 {
 		s.old[s.make(random).AlertID] = true
 	}

@@ -15,19 +15,21 @@ import (
 func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMail(t *testing.T) {
 	t.Parallel()
 	const mailRow = `SELECT m::text FROM mails m`
-	for name, say := range map[string]func(f *fleet, mail *domain.Mail) error{
-		"that it is to be retried": func(f *fleet, mail *domain.Mail) error {
+	for name, say := range map[string]func(f *fleettest.Fleet, mail *domain.Mail) error{
+		"that it is to be retried": func(f *fleettest.Fleet, mail *domain.Mail) error {
 			return f.Outbox.Retry(f.T.Context(), 1, mail, "late", f.Now.Add(time.Second))
 		},
-		"that it was refused": func(f *fleet, mail *domain.Mail) error {
+		"that it was refused": func(f *fleettest.Fleet, mail *domain.Mail) error {
 			_, err := f.Outbox.Refused(f.T.Context(), 1, mail)
 			return err
 		},
-		"that it failed": func(f *fleet, mail *domain.Mail) error { return f.Outbox.Fail(f.T.Context(), 1, mail, "late", true) },
+		"that it failed": func(f *fleettest.Fleet, mail *domain.Mail) error {
+			return f.Outbox.Fail(f.T.Context(), 1, mail, "late", true)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+			f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 			f.Create(domain.RuleCompany, "", 5, 1000)
 			_, err := f.Recipients.Create(t.Context(), f.Whole(), "ops@acme.example", domain.Choice{})
 			fatal.If(t, err)
@@ -47,12 +49,12 @@ func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMail(t *testing.T) {
 			slow := claim()
 			f.Now = f.Now.Add(2 * time.Minute)
 			last := claim()
-			before := f.row(mailRow)
+			before := row(f, mailRow)
 			fatal.If(t, say(f, slow))
-			fleettest.Same(t, f.row(mailRow), before)
-			fleettest.Same(t, f.row(`SELECT count(*)::text FROM alert_recipients WHERE suppressed_since IS NOT NULL`), "0")
+			fleettest.Same(t, row(f, mailRow), before)
+			fleettest.Same(t, row(f, `SELECT count(*)::text FROM alert_recipients WHERE suppressed_since IS NOT NULL`), "0")
 			fatal.If(t, say(f, last))
-			if f.row(mailRow) == before {
+			if row(f, mailRow) == before {
 				t.Error("what the last worker says changes nothing")
 			}
 		})
@@ -69,7 +71,7 @@ func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+			f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 			store := hooksOf(f, "k")
 			hook := addHook(t, store, f.Whole(), webhook.Filter{})
 			_, err := store.SendTest(t.Context(), f.Whole(), hook.WebhookID)
@@ -86,13 +88,13 @@ func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMessage(t *testing.T) {
 			slow := claim()
 			f.Now = f.Now.Add(2 * time.Minute)
 			last := claim()
-			before := f.row(messageRow)
+			before := row(f, messageRow)
 			_, _, err = store.Finish(t.Context(), slow, answer)
 			fatal.If(t, err)
-			fleettest.Same(t, f.row(messageRow), before)
+			fleettest.Same(t, row(f, messageRow), before)
 			_, _, err = store.Finish(t.Context(), last, answer)
 			fatal.If(t, err)
-			if f.row(messageRow) == before {
+			if row(f, messageRow) == before {
 				t.Error("what the last worker says changes nothing")
 			}
 		})
@@ -100,7 +102,7 @@ func TestASlowWorkerDoesNotOverwriteANewerAttemptOfAMessage(t *testing.T) {
 }
 
 // row is a value as text.
-func (f *fleet) row(sql string) (text string) {
+func row(f *fleettest.Fleet, sql string) (text string) {
 	f.T.Helper()
 	fatal.If(f.T, f.Pool.Get(&text, sql))
 	return text

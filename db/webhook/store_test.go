@@ -21,7 +21,7 @@ import (
 	"simgraph/internal/seal"
 )
 
-func hooksOf(f *fleet, key string) *hooks.Store {
+func hooksOf(f *fleettest.Fleet, key string) *hooks.Store {
 	return hooks.New(f.Pool, hooks.Options{Now: func() time.Time { return f.Now }, Key: func() (seal.Key, error) { return []byte(strings.Repeat(key, 32)), nil }})
 }
 
@@ -62,7 +62,7 @@ func sent(t *testing.T, store *hooks.Store, id int64) (lines []string) {
 
 func TestEventsAreQueuedForTheWebhooksThatWantThem(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	store, tags := hooksOf(f, "k"), tag.New(f.Pool)
 	_, err := tags.Attach(t.Context(), f.Whole(), "fleet", []string{"p5"})
 	fatal.If(t, err)
@@ -89,7 +89,7 @@ func TestEventsAreQueuedForTheWebhooksThatWantThem(t *testing.T) {
 
 func TestChangesOfNetworkStateAndImportsReachWebhooks(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.AddSubscribers(1000, 1149, fleettest.Vans)
 	store := hooksOf(f, "k")
 	all := addHook(t, store, f.Whole(), webhook.Filter{})
@@ -111,7 +111,7 @@ func TestChangesOfNetworkStateAndImportsReachWebhooks(t *testing.T) {
 // What a transaction rolls back is not sent.
 func TestMessagesStandAndFallWithWhatTheyReport(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	store := hooksOf(f, "k")
 	all := addHook(t, store, f.Whole(), webhook.Filter{})
 	tx := f.Pool.MustBeginTx(t.Context(), nil)
@@ -122,7 +122,7 @@ func TestMessagesStandAndFallWithWhatTheyReport(t *testing.T) {
 
 func TestWebhooksOfUsersOfGroupsAreTheirs(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	f.Pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, 7, 'vans@acme.example', '{}')`)
 	f.Pool.MustExec(`INSERT INTO user_groups VALUES (1, 7, 12)`)
 	store := hooksOf(f, "k")
@@ -162,7 +162,7 @@ func TestWebhooksOfUsersOfGroupsAreTheirs(t *testing.T) {
 
 func TestAReplayKeepsTheID(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.Whole(), webhook.Filter{})
 	test, err := store.SendTest(t.Context(), f.Whole(), hook.WebhookID)
@@ -221,7 +221,7 @@ func TestAReplayKeepsTheID(t *testing.T) {
 
 func TestAtMostFourRequestsRunAtOnceAndOneWhereItFails(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.Whole(), webhook.Filter{})
 	for range 10 {
@@ -260,7 +260,7 @@ func TestAtMostFourRequestsRunAtOnceAndOneWhereItFails(t *testing.T) {
 
 func TestEveryFieldOfAWebhookCanBeEditedByItself(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.Whole(), webhook.Filter{})
 	edit := func(of webhook.Edit) *webhook.Endpoint {
@@ -287,7 +287,7 @@ func TestEveryFieldOfAWebhookCanBeEditedByItself(t *testing.T) {
 
 func TestWorkersThatClaimTogetherKeepTheBoundOfAnEndpoint(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.Whole(), webhook.Filter{})
 	for range webhook.TestsPerHour {
@@ -315,7 +315,7 @@ func TestWorkersThatClaimTogetherKeepTheBoundOfAnEndpoint(t *testing.T) {
 
 func TestAnEndpointThatFailsForFiveDaysIsDisabled(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	_, err := f.Recipients.Create(t.Context(), f.Whole(), "ops@acme.example", domain.Choice{})
 	fatal.If(t, err)
 	store := hooksOf(f, "k")
@@ -363,7 +363,7 @@ func TestAnEndpointThatFailsForFiveDaysIsDisabled(t *testing.T) {
 
 func TestGoneDisablesAtOnceAndACompanyHas20Webhooks(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.Whole(), webhook.Filter{})
 	_, err := store.SendTest(t.Context(), f.Whole(), hook.WebhookID)
@@ -390,7 +390,7 @@ func TestGoneDisablesAtOnceAndACompanyHas20Webhooks(t *testing.T) {
 
 func TestOldMessagesArePruned(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	store := hooksOf(f, "k")
 	hook := addHook(t, store, f.Whole(), webhook.Filter{})
 	for range 2 {
@@ -406,7 +406,7 @@ func TestOldMessagesArePruned(t *testing.T) {
 // A secret that was sealed with another key signs nothing, and its messages wait.
 func TestAnotherKeyOpensNoSecret(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
 	hook := addHook(t, hooksOf(f, "k"), f.Whole(), webhook.Filter{})
 	_, err := hooksOf(f, "k").SendTest(t.Context(), f.Whole(), hook.WebhookID)
 	fatal.If(t, err)
