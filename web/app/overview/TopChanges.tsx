@@ -50,23 +50,30 @@ export function TopChanges({ span }: { span: Key }) {
   const fleet = useAsk(may ? fleetCounts : null);
   const total = fleet.data?.company?.fleet?.total;
   const isCompared = isWanted || (total !== undefined && total <= comparedAtOnce);
+  const mayOffer = !isCompared && (total !== undefined || fleet.problem !== undefined);
   const asked = useAsk(may && isCompared ? changes : null, variables);
   const known = asked.data && changesOf(asked.data);
   return (
     <Panel id="changes" title="Top changes" aside={known && <Tools span={span} changes={known} />}>
-      {may && !isCompared && (total !== undefined || fleet.problem) ? (
-        <>
-          <Empty>Each day of {total === undefined ? 'all subscribers' : `${count(total)} subscribers`} is read for this, which takes a moment.</Empty>
-          <p className="actions"><button type="button" onClick={() => want(true)}>Compare subscribers</button></p>
-        </>
-      ) : may ? (
+      {!may && <Empty>You need the permissions View Statistics Overview and View Subscriber to see these.</Empty>}
+      {may && mayOffer && <Offer total={total} accept={() => want(true)} />}
+      {may && !mayOffer && (
         <Answered asked={asked} of={changesOf} label="Comparing subscribers" rows={8}>
           {(known) => <Lists changes={known} span={span} />}
         </Answered>
-      ) : (
-        <Empty>You need the permissions View Statistics Overview and View Subscriber to see these.</Empty>
       )}
     </Panel>
+  );
+}
+
+/** Compares the subscribers of a large fleet, or of one that could not be counted, by a button. */
+function Offer({ total, accept }: { total: number | undefined; accept: () => void }) {
+  const whose = total === undefined ? 'all subscribers' : `${count(total)} subscribers`;
+  return (
+    <>
+      <Empty>Each day of {whose} is read for this, which takes a moment.</Empty>
+      <p className="actions"><button type="button" onClick={accept}>Compare subscribers</button></p>
+    </>
   );
 }
 
