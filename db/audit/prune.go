@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 
 	"github.com/jmoiron/sqlx"
 
@@ -65,8 +64,7 @@ WHERE own.company_id = $1`
 // hash, so that what is left verifies. One that cannot be alone does nothing.
 func (a *Log) Prune(ctx context.Context, expired retention.Expired, by *domain.Actor) (int, error) {
 	pruned := 0
-	prunable, lost := companies.With(ctx, a.pool, prunableAudit, expired.Before(retention.Audit))
-	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
+	err := companies.Try(ctx, a.pool, func(company domain.CompanyID) error {
 		for {
 			n, err := a.prune(ctx, domain.Whole(company).By(by), expired)
 			if err != nil || n == 0 {
@@ -74,8 +72,8 @@ func (a *Log) Prune(ctx context.Context, expired retention.Expired, by *domain.A
 			}
 			pruned += n
 		}
-	})
-	return pruned, errors.Join(lost, err)
+	}, prunableAudit, expired.Before(retention.Audit))
+	return pruned, err
 }
 
 func (a *Log) prune(ctx context.Context, scope domain.Scope, expired retention.Expired) (int, error) {

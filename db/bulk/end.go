@@ -2,7 +2,6 @@ package bulk
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -207,8 +206,7 @@ WHERE company_id = $1 AND operation_id = $2
 // and returns how many.
 func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, error) {
 	pruned, before := 0, expired.Before(retention.Operations)
-	prunable, lost := companies.With(ctx, s.pool, prunableOperations, before)
-	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
+	err := companies.Try(ctx, s.pool, func(company domain.CompanyID) error {
 		for {
 			old, err := pg.SelectValues[uuid.UUID](ctx, s.pool, oldestEnded, company, before)
 			if err != nil || len(old) == 0 {
@@ -219,20 +217,14 @@ func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, erro
 			}
 			pruned++
 		}
-	})
-	return pruned, errors.Join(lost, err)
+	}, prunableOperations, before)
+	return pruned, err
 }
 
 // prune removes the results first, so that an operation is there as long as they are.
 func (s *Store) prune(ctx context.Context, company domain.CompanyID, id uuid.UUID) error {
-	for {
-		n, err := pg.Affected(ctx, s.pool, pruneRows, company, id, s.RowsAtOnce)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			break
-		}
+	if _, err := pg.DeleteAll(ctx, s.pool, s.RowsAtOnce, pruneRows, company, id); err != nil {
+		return err
 	}
 	_, err := pg.Affected(ctx, s.pool, pruneOperation, company, id)
 	return err

@@ -151,8 +151,7 @@ func (s *Store) remove(ctx context.Context, company domain.CompanyID, id uuid.UU
 // PruneUploads removes what is left of the uploads of all companies that nobody ends any
 // more.
 func (s *Store) PruneUploads(ctx context.Context) error {
-	prunable, lost := companies.With(ctx, s.pool, uploadsOver)
-	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
+	return companies.Try(ctx, s.pool, func(company domain.CompanyID) error {
 		over, err := pg.SelectValues[uuid.UUID](ctx, s.pool, uploadsOverOf, company)
 		for _, id := range over {
 			if err == nil {
@@ -160,6 +159,5 @@ func (s *Store) PruneUploads(ctx context.Context) error {
 			}
 		}
 		return err
-	})
-	return errors.Join(lost, err)
+	}, uploadsOver)
 }

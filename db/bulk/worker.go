@@ -57,13 +57,12 @@ func (s *Store) Run(ctx context.Context) error {
 // Round works on one chunk of each company that has operations, and reports whether
 // there was one.
 func (s *Store) Round(ctx context.Context) (more bool, err error) {
-	pending, lost := companies.With(ctx, s.pool, pendingOperations)
-	err = domain.TryCompanies(ctx, pending, func(company domain.CompanyID) error {
+	err = companies.Try(ctx, s.pool, func(company domain.CompanyID) error {
 		worked, err := s.step(ctx, company)
 		more = more || worked
 		return err
-	})
-	return more, errors.Join(lost, err)
+	}, pendingOperations)
+	return more, err
 }
 
 // step works on the next chunk of a company.

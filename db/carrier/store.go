@@ -2,7 +2,6 @@ package carrier
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -373,20 +372,15 @@ WHERE company_id = $1 AND command_id IN (
 // Prune implements carrier.Commands.
 func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, error) {
 	pruned, before := 0, expired.Before(retention.Messages)
-	prunable, lost := companies.With(ctx, s.pool, prunableCommands, before)
-	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
+	err := companies.Try(ctx, s.pool, func(company domain.CompanyID) error {
 		if err := s.expire(ctx, company, before); err != nil {
 			return err
 		}
-		for {
-			n, err := pg.Affected(ctx, s.pool, pruneCommands, company, before, atOnce)
-			pruned += n
-			if err != nil || n < atOnce {
-				return err
-			}
-		}
-	})
-	return pruned, errors.Join(lost, err)
+		n, err := pg.DeleteAll(ctx, s.pool, atOnce, pruneCommands, company, before)
+		pruned += n
+		return err
+	}, prunableCommands, before)
+	return pruned, err
 }
 
 type expiredCommand struct {

@@ -49,3 +49,10 @@ func With(ctx context.Context, pool *sqlx.DB, query string, args ...any) (found 
 	})
 	return found, err
 }
+
+// Try does something for each company that a query selects: see With. What fails for one
+// company or on one node does not hold up the others: the error contains all.
+func Try(ctx context.Context, pool *sqlx.DB, do func(domain.CompanyID) error, query string, args ...any) error {
+	found, failed := With(ctx, pool, query, args...)
+	return errors.Join(failed, domain.TryCompanies(ctx, found, do))
+}

@@ -58,19 +58,17 @@ ORDER BY a.alert_id`
 // the turns; an instance that dies in one leaves it to the next minute.
 func (s *Store) Round(ctx context.Context) error {
 	at := s.moment()
-	due, lost := companies.With(ctx, s.pool, dueTurns, at, at.Add(putOff))
-	first, unread := companies.With(ctx, s.pool, newTurns)
-	failed := domain.TryCompanies(ctx, first, func(company domain.CompanyID) error {
+	failed := companies.Try(ctx, s.pool, func(company domain.CompanyID) error {
 		_, err := s.pool.ExecContext(ctx, startTurns, company)
 		return err
-	})
-	return errors.Join(lost, unread, failed, domain.TryCompanies(ctx, append(due, first...), func(company domain.CompanyID) error {
+	}, newTurns)
+	return errors.Join(failed, companies.Try(ctx, s.pool, func(company domain.CompanyID) error {
 		taken, err := pg.Affected(ctx, s.pool, takeTurn, company, at, at.Add(putOff), at.Add(Every))
 		if err != nil || taken == 0 {
 			return err
 		}
 		return s.evaluate(ctx, company, at)
-	}))
+	}, dueTurns, at, at.Add(putOff)))
 }
 
 // turn is one evaluation of a company.

@@ -2,7 +2,6 @@ package fieldusage
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -142,8 +141,7 @@ WHERE company_id = $1 AND day = (SELECT min(f.day) FROM field_uses f WHERE f.com
 // sets that none uses, and returns how many counts.
 func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, error) {
 	pruned, before := 0, expired.Before(retention.Fields).UTC().Format(time.DateOnly)
-	prunable, lost := companies.With(ctx, s.pool, prunableUses, before)
-	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
+	err := companies.Try(ctx, s.pool, func(company domain.CompanyID) error {
 		for {
 			n, err := pg.Affected(ctx, s.pool, pruneUses, company, before)
 			if err != nil {
@@ -156,6 +154,6 @@ func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, erro
 		}
 		_, err := pg.Affected(ctx, s.pool, pruneSets, company, before)
 		return err
-	})
-	return pruned, errors.Join(lost, err)
+	}, prunableUses, before)
+	return pruned, err
 }

@@ -2,8 +2,6 @@ package mail
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"simgraph/db/companies"
 	"simgraph/db/pg"
@@ -61,27 +59,15 @@ WHERE i.company_id = $1 AND i.report_id = old.report_id AND i.due_at = old.due_a
 // stays, and so does who unsubscribed; so does mail that waits.
 func (o *Outbox) Prune(ctx context.Context, expired retention.Expired) (int, error) {
 	pruned, before := 0, expired.Before(retention.Mails)
-	prunable, lost := companies.With(ctx, o.pool, prunableMails, before)
-	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
-		mails, err := o.prune(ctx, pruneMails, company, before)
+	err := companies.Try(ctx, o.pool, func(company domain.CompanyID) error {
+		mails, err := pg.DeleteAll(ctx, o.pool, prunedAtOnce, pruneMails, company, before)
 		pruned += mails
-		if err == nil {
-			_, err = o.prune(ctx, pruneSuppressed, company, before)
-		}
-		if err == nil {
-			_, err = o.prune(ctx, pruneIssues, company, before)
+		for _, sql := range []string{pruneSuppressed, pruneIssues} {
+			if err == nil {
+				_, err = pg.DeleteAll(ctx, o.pool, prunedAtOnce, sql, company, before)
+			}
 		}
 		return err
-	})
-	return pruned, errors.Join(lost, err)
-}
-
-func (o *Outbox) prune(ctx context.Context, sql string, company domain.CompanyID, before time.Time) (int, error) {
-	for pruned := 0; ; {
-		n, err := pg.Affected(ctx, o.pool, sql, company, before, prunedAtOnce)
-		pruned += n
-		if err != nil || n < prunedAtOnce {
-			return pruned, err
-		}
-	}
+	}, prunableMails, before)
+	return pruned, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"time"
 
@@ -75,6 +76,18 @@ func Affected(ctx context.Context, in sqlx.ExecerContext, sql string, args ...an
 	}
 	n, err := result.RowsAffected()
 	return int(n), err
+}
+
+// DeleteAll repeats a statement that deletes at most so many rows, which is its last
+// parameter, until none is left. It returns how many rows that were.
+func DeleteAll(ctx context.Context, in sqlx.ExecerContext, most int, sql string, args ...any) (deleted int, err error) {
+	for {
+		n, err := Affected(ctx, in, sql, append(slices.Clone(args), most)...)
+		deleted += n
+		if err != nil || n < most {
+			return deleted, err
+		}
+	}
 }
 
 // Each runs statements that have the same parameters.

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -83,8 +82,7 @@ type silentElement struct {
 // domain.IntervalsMissed intervals. The interval of a network element is learned
 // from its reports; bound is the longest that is waited for.
 func (u *Store) EndSilent(ctx context.Context, bound time.Duration) error {
-	open, lost := companies.With(ctx, u.pool, openCompanies)
-	return errors.Join(lost, domain.TryCompanies(ctx, open, func(company domain.CompanyID) error {
+	return companies.Try(ctx, u.pool, func(company domain.CompanyID) error {
 		silent, err := u.silentElements(ctx, company, bound)
 		if err != nil || len(silent) == 0 {
 			return err
@@ -92,7 +90,7 @@ func (u *Store) EndSilent(ctx context.Context, bound time.Duration) error {
 		return u.endSessions(ctx, company, endSilent,
 			textArray(silent, func(e silentElement) string { return e.Source }), textArray(silent, func(e silentElement) string { return e.NAS }),
 			TimeArray(pg.Pluck(silent, func(e silentElement) time.Time { return e.ended })), TimeArray(pg.Pluck(silent, func(e silentElement) time.Time { return e.stopped })))
-	}))
+	}, openCompanies)
 }
 
 // silentElements returns those of which a session may have ended.

@@ -362,15 +362,10 @@ WHERE company_id = $1 AND message_id IN (
 // Prune implements webhook.Outbox.
 func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, error) {
 	pruned, before := 0, expired.Before(retention.Messages)
-	prunable, lost := companies.With(ctx, s.pool, prunableMessages, before)
-	err := domain.TryCompanies(ctx, prunable, func(company domain.CompanyID) error {
-		for {
-			n, err := pg.Affected(ctx, s.pool, pruneMessages, company, before, atOnce)
-			pruned += n
-			if err != nil || n < atOnce {
-				return err
-			}
-		}
-	})
-	return pruned, errors.Join(lost, err)
+	err := companies.Try(ctx, s.pool, func(company domain.CompanyID) error {
+		n, err := pg.DeleteAll(ctx, s.pool, atOnce, pruneMessages, company, before)
+		pruned += n
+		return err
+	}, prunableMessages, before)
+	return pruned, err
 }
