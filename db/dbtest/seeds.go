@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // budgetVariable has the time that each random test of a nightly run may take, as 2m.
@@ -32,7 +34,7 @@ func Seeds() (seeds []uint64, unseen uint64) {
 	case testing.Short():
 		return []uint64{unseen}, unseen
 	}
-	return append(seeds, 1, 2, unseen), unseen
+	return append(seeds, 1, unseen), unseen
 }
 
 // Budget is how long a random test goes on.
@@ -85,6 +87,24 @@ func (b *Budget) allows(n, least, usual uint64) bool {
 		return isLeft || b.nightly
 	}
 	return isLeft && b.nightly
+}
+
+// checkedFor is how long Check goes on.
+const checkedFor = 10 * time.Second
+
+// Check is rapid.Check for a property whose cases take long: after some seconds the cases that
+// are left pass without being tried. A nightly run tries all.
+func Check(t *testing.T, property func(*rapid.T)) {
+	t.Helper()
+	until, hasFailed := time.Now().Add(checkedFor), false
+	rapid.Check(t, func(rt *rapid.T) {
+		if !hasFailed && !Nightly() && time.Now().After(until) {
+			return
+		}
+		hasFailed = true // also when the property panics; then smaller cases are tried
+		property(rt)
+		hasFailed = rt.Failed()
+	})
 }
 
 // Cases returns how many random cases are tried of a number that usually is: with -short, as

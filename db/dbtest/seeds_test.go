@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"simgraph/db/dbtest"
 )
 
@@ -36,6 +38,19 @@ func TestABudgetBoundsRandomCases(t *testing.T) {
 		if took < c.took || unseen != c.unseen {
 			t.Errorf("%q: %d cases, unseen %v", c.budget, took, unseen)
 		}
+	}
+}
+
+// A property of slow cases has some of them, and no more than its time allows.
+func TestAPropertyIsCheckedForSomeSeconds(t *testing.T) {
+	t.Setenv("SIMGRAPH_TEST_BUDGET", "")
+	cases := 0
+	dbtest.Check(t, func(*rapid.T) {
+		cases++
+		time.Sleep(2 * time.Second)
+	})
+	if cases < 1 || cases > 6 {
+		t.Errorf("%d cases", cases)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -156,7 +157,7 @@ func TestGroupsOverTimeAddUpToTheCompany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	dbtest.Check(t, func(rt *rapid.T) {
 		q := question{of: []domain.Subject{{}}, scope: u.Scope}
 		zone := rapid.SampledFrom([]*time.Location{time.UTC, berlin, newfoundland}).Draw(rt, "zone")
 		// Billing periods that are whole in the span, over the change of clocks in autumn, and half ones.

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
@@ -162,7 +163,7 @@ var dimensions = []domain.Dimension{
 func TestAnalyticsAgreeWithTheRecords(t *testing.T) {
 	t.Parallel()
 	u := newUsageTruth(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	dbtest.Check(t, func(rt *rapid.T) {
 		if rapid.Bool().Draw(rt, "late") {
 			u.late(rapid.IntRange(0, 61*24-1).Draw(rt, "hour"), rapid.IntRange(0, 1).Draw(rt, "used"))
 		}

@@ -3,10 +3,11 @@ package usage_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"simgraph/db/dbtest"
-	"simgraph/db/fleettest"
 	"testing"
 	"time"
+
+	"simgraph/db/dbtest"
+	"simgraph/db/fleettest"
 
 	"simgraph/domain"
 )

@@ -100,7 +100,7 @@ func TestTotalsEqualTheLedgerUnderConcurrentWriters(t *testing.T) {
 	f := newUsageFleet(t, 7)
 	f.Join("s1", fleettest.UsageNow.AddDate(0, 0, -30).Add(17*time.Minute), 2)
 	f.Join("s3", fleettest.UsageNow.AddDate(0, 0, -10).Add(time.Second), 1)
-	rapid.Check(t, func(rt *rapid.T) {
+	dbtest.Check(t, func(rt *rapid.T) {
 		f.Pool.MustExec(clearUsage)
 		batches := rapid.SliceOfN(rapid.SliceOfN(usageGen(f), 1, 150), 1, 6).Draw(rt, "batches")
 		model := &ledgerModel{records: map[string]domain.UsageRecord{}}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"simgraph/db/dbtest"
-	"simgraph/db/fleettest"
 	"slices"
 	"testing"
 	"time"
+
+	"simgraph/db/dbtest"
+	"simgraph/db/fleettest"
 
 	"golang.org/x/sync/errgroup"
 

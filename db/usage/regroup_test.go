@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"simgraph/db/dbtest"
 	"strings"
 	"testing"
 	"time"
+
+	"simgraph/db/dbtest"
 
 	"golang.org/x/sync/errgroup"
 
