@@ -3,6 +3,7 @@ package export
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"simgraph/domain"
@@ -36,6 +37,7 @@ var (
 	sumColumns   = []column{{name: "mobileOriginated", kind: integer}, {name: "mobileTerminated", kind: integer}, {name: "total", kind: integer}, {name: "sessions", kind: integer}}
 )
 
+// prepareUsage reads the request for usage: the graph reads its filter and its span.
 func (r *Running) prepareUsage(ctx context.Context) error {
 	zone := r.request.TimeZone
 	if zone == "" {
@@ -45,22 +47,9 @@ func (r *Running) prepareUsage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	variables := map[string]any{}
-	if r.request.Filter != nil {
-		variables["filter"] = r.request.Filter
-	}
-	for name, bound := range map[string]struct {
-		of, text string
-		days     int
-	}{"start": {"from", r.request.From, 0}, "end": {"to", r.request.To, 1}} {
-		if bound.text == "" {
-			continue
-		}
-		at, err := boundOf(bound.of, bound.text, interval.Zone, bound.days)
-		if err != nil {
-			return err
-		}
-		variables[name] = at.Format(time.RFC3339Nano)
+	variables, err := r.usageVariables(interval.Zone)
+	if err != nil {
+		return err
 	}
 	var of struct {
 		Company struct {
@@ -87,12 +76,37 @@ func (r *Running) prepareUsage(ctx context.Context) error {
 			return err
 		}
 	}
-	r.columns = usageColumns[:len(usageColumns):len(usageColumns)]
-	if r.asked.Split != "" {
-		r.columns = append(r.columns, splitColumns...)
-	}
-	r.columns = append(r.columns, sumColumns...)
+	r.columns = columnsOfUsage(r.asked.Split)
 	return r.asked.Check()
+}
+
+// usageVariables are those of the operation that reads the filter and the span.
+func (r *Running) usageVariables(zone *time.Location) (map[string]any, error) {
+	variables := map[string]any{}
+	if r.request.Filter != nil {
+		variables["filter"] = r.request.Filter
+	}
+	for name, bound := range map[string]struct {
+		of, text string
+		days     int
+	}{"start": {"from", r.request.From, 0}, "end": {"to", r.request.To, 1}} {
+		if bound.text == "" {
+			continue
+		}
+		at, err := boundOf(bound.of, bound.text, zone, bound.days)
+		if err != nil {
+			return nil, err
+		}
+		variables[name] = at.Format(time.RFC3339Nano)
+	}
+	return variables, nil
+}
+
+func columnsOfUsage(split domain.Dimension) []column {
+	if split == "" {
+		return slices.Concat(usageColumns, sumColumns)
+	}
+	return slices.Concat(usageColumns, splitColumns, sumColumns)
 }
 
 // boundOf reads a time, or a date, which stands for its whole day in the zone.

@@ -416,6 +416,11 @@ func (q *asking) compare(ctx context.Context, answer *Answer, now time.Time) err
 		answer.Parts[0].Before = &total
 		return nil
 	}
+	return q.compareParts(ctx, answer, span)
+}
+
+// compareParts adds what the parts of the answer had in the span before.
+func (q *asking) compareParts(ctx context.Context, answer *Answer, span Span) error {
 	values, isCut, err := q.values(ctx, span, true)
 	if err != nil {
 		return err

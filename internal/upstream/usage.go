@@ -74,17 +74,7 @@ func (m *Mover) copyUsage(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var revised []string
-		for id, isBooked := range differing {
-			if isBooked {
-				revised = append(revised, id)
-				continue
-			}
-			if missing[id] == nil {
-				missing[id] = make(days, m.Days/64+1)
-			}
-			missing[id].add(n)
-		}
+		revised := m.split(differing, n, missing)
 		if err := m.copyRevised(ctx, day, revised); err != nil {
 			return err
 		}
@@ -103,6 +93,22 @@ func (m *Mover) copyUsage(ctx context.Context) error {
 		return err
 	}
 	return m.finish(ctx, upstream.DaysCompared)
+}
+
+// split returns those of the subscribers that differ on the n-th day of which some usage is
+// booked, and adds the day to what the others miss.
+func (m *Mover) split(differing map[string]bool, n int, missing map[string]days) (revised []string) {
+	for id, isBooked := range differing {
+		if isBooked {
+			revised = append(revised, id)
+			continue
+		}
+		if missing[id] == nil {
+			missing[id] = make(days, m.Days/64+1)
+		}
+		missing[id].add(n)
+	}
+	return revised
 }
 
 // differing returns the subscribers that are here whose usage of a part of time is another
