@@ -60,9 +60,15 @@ func TestAReadOfNothingLocksTheLedger(t *testing.T) {
 	}
 }
 
-// constantStatements evaluates the constants of the stores' sources that read
-// like whole statements.
-func constantStatements(t *testing.T) map[string]string {
+// statement is one of the stores' sources.
+type statement struct {
+	of  name
+	sql string
+}
+
+// readStatements evaluates the constants of the stores' sources that read like whole
+// statements, ordered by folder and name.
+func readStatements(t *testing.T) (constants, []statement) {
 	t.Helper()
 	all := constants{}
 	pieces := map[string]bool{}
@@ -72,19 +78,29 @@ func constantStatements(t *testing.T) map[string]string {
 		all.read(filepath.Dir(path), file)
 		ast.Inspect(file, func(node ast.Node) bool { return notePieces(node, pieces) })
 	}
-	statements := map[string]string{}
+	var statements []statement
 	byFolder := func(a, b name) int { return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.name, b.name)) }
 	for _, of := range slices.SortedFunc(maps.Keys(all), byFolder) {
 		// What has a gap to fill, or is put together with more, is no statement yet.
 		sql, ok := all.text(of)
-		if !ok || !beginsStatement.MatchString(sql) || hasGap.MatchString(sql) || pieces[of.name] {
-			continue
+		if ok && beginsStatement.MatchString(sql) && !hasGap.MatchString(sql) && !pieces[of.name] {
+			statements = append(statements, statement{of, sql})
 		}
-		key := of.name
-		if other, taken := statements[key]; taken && other != sql {
-			key += "_of_" + filepath.Base(of.folder)
+	}
+	return all, statements
+}
+
+// constantStatements has the statements of readStatements by their names.
+func constantStatements(t *testing.T) map[string]string {
+	t.Helper()
+	_, all := readStatements(t)
+	statements := map[string]string{}
+	for _, s := range all {
+		key := s.of.name
+		if other, taken := statements[key]; taken && other != s.sql {
+			key += "_of_" + filepath.Base(s.of.folder)
 		}
-		statements[key] = sql
+		statements[key] = s.sql
 	}
 	return statements
 }
