@@ -108,7 +108,11 @@ func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Lis
 // page is the statement of a page of the visible subscribers that fit also; it
 // returns the order in words beside.
 func (l *subscriberList) page(listing domain.Listing, also string) (sql, order string, err error) {
-	p, err := l.Pieces(listing)
+	rest := listing
+	if skip := l.skip(listing); skip != "" {
+		also, rest.Page.Offset = also+" AND "+skip, 0
+	}
+	p, err := l.Pieces(rest)
 	if err != nil {
 		return "", "", err
 	}
@@ -118,6 +122,28 @@ func (l *subscriberList) page(listing domain.Listing, also string) (sql, order s
 	}
 	return "SELECT " + sel + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + also + " AND " + p.Where +
 		"\nORDER BY " + p.OrderBy + "\n" + p.Limit, p.Order, nil
+}
+
+// skip is the condition that a row comes after the offset of the listing, which is counted in the
+// index alone. It is "" where there is none, and where the index has other rows than the list or
+// another order.
+func (l *subscriberList) skip(listing domain.Listing) string {
+	isDesc := false
+	switch page := listing.Page; {
+	case page.Offset == 0 || page.Backward || listing.Filter != nil || l.scope.Restricted() || len(listing.Order) > 1:
+		return ""
+	case len(listing.Order) == 1:
+		if listing.Order[0].Field.Name != "physicalId" {
+			return ""
+		}
+		isDesc = listing.Order[0].Desc
+	}
+	beyond, order := ">=", ""
+	if isDesc {
+		beyond, order = "<=", " DESC"
+	}
+	return "s.physical_id " + beyond + " (SELECT k.physical_id FROM subscribers k WHERE k.company_id = $1 ORDER BY k.physical_id" + order +
+		" OFFSET " + l.Arg(listing.Page.Offset, "bigint") + " LIMIT 1)"
 }
 
 func hasCursorKeys(listing domain.Listing) bool { return len(listing.Order) > 0 && !listing.NoCursors }
