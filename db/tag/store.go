@@ -56,8 +56,23 @@ func (t *Store) List(ctx context.Context, scope domain.Scope, listing domain.Lis
 	return keyset.Page(ctx, t.pool, tagsTable(scope), scope, listing, func(r *listedTag) domain.TagCount { return r.TagCount }, pg.GroupsOf(scope))
 }
 
+// countNames looks up each name by the one before, so that it reads a page of the index for each
+// tag rather than all of its subscribers.
+const countNames = `
+WITH RECURSIVE names AS (
+  (SELECT st.tag_name AS name FROM subscriber_tags st WHERE st.company_id = $1 ORDER BY st.tag_name LIMIT 1)
+  UNION ALL
+  SELECT (SELECT st.tag_name FROM subscriber_tags st WHERE st.company_id = $1 AND st.tag_name > n.name ORDER BY st.tag_name LIMIT 1)
+  FROM names n
+  WHERE n.name IS NOT NULL
+)
+SELECT count(*) FROM names WHERE name IS NOT NULL`
+
 // Count implements domain.Tags.
 func (t *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	if listing.Filter == nil && !scope.Restricted() {
+		return pg.Count(ctx, t.pool, countNames, scope.Company)
+	}
 	return tagsTable(scope).Count(ctx, t.pool, scope, listing, pg.GroupsOf(scope))
 }
 
