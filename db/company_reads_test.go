@@ -309,7 +309,7 @@ func (w *twins) aboutUsage() map[string]read {
 		"some of a list": {{Kind: domain.SubscriberSubject, ID: keys[0]}, {Kind: domain.SubscriberSubject, ID: keys[1]}},
 	} {
 		all["totals of "+name] = func(ctx context.Context, s domain.Scope) (any, error) {
-			return pairs(analytics.Totals(ctx, s, of, span))
+			return pairs(analytics.Totals(ctx, s, of, span, domain.AllMeasures))
 		}
 		all["the top of "+name] = func(ctx context.Context, s domain.Scope) (any, error) {
 			return pairs(analytics.Top(ctx, s, of, span, 3))

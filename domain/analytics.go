@@ -220,6 +220,8 @@ type Measures uint8
 const (
 	Volumes Measures = 1 << iota
 	SessionCounts
+	// SessionSteps is whether sessions began, without how many.
+	SessionSteps
 	AllMeasures = Volumes | SessionCounts
 )
 
@@ -230,8 +232,8 @@ func (m Measures) Has(measure Measures) bool { return m&measure != 0 }
 // not show counts nowhere: for a restricted scope the company is the subscribers
 // that are in its groups now. A group is the usage of its time.
 type Analytics interface {
-	// Totals sums up the usage of each subject; one without is missing.
-	Totals(ctx context.Context, scope Scope, of []Subject, span Range) (map[Subject]UsageTotals, error)
+	// Totals sums up the measures of each subject; one without usage may be missing.
+	Totals(ctx context.Context, scope Scope, of []Subject, span Range, measures Measures) (map[Subject]UsageTotals, error)
 	// Series returns the intervals in which one of the measures is not zero, in
 	// order of time; an error of KindInvalid when those are more than
 	// MaxSeriesPoints. Measures that are not requested may be 0.

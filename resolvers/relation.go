@@ -176,15 +176,16 @@ func needs(names ...string) uint64 {
 
 // What operations read of pages and series, beside the fields of subscribers.
 const (
-	needCursors uint64 = 1 << (56 + iota)
+	needCursors uint64 = 1 << (55 + iota)
 	needLookahead
 	needSessions
+	needTotalSessions
 )
 
 var otherNeeds = map[string]uint64{
 	"SubscriberEdge.cursor": needCursors, "PageInfo.startCursor": needCursors, "PageInfo.endCursor": needCursors,
 	"PageInfo.hasNextPage": needLookahead, "PageInfo.hasPreviousPage": needLookahead,
-	"UsagePoint.sessions": needSessions,
+	"UsagePoint.sessions": needSessions, "Usage.sessionCount": needSessions, "UsageTotals.sessions": needTotalSessions,
 }
 
 // projection returns what the operation reads of subscribers, wherever it meets

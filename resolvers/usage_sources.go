@@ -156,7 +156,11 @@ func changeArguments(ctx context.Context, of *model.Usage, args arguments) (chan
 // What relations of usage load.
 var (
 	usageTotals = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, span usageSpan) (map[domain.Subject]domain.UsageTotals, error) {
-		return l.graph.Analytics.Totals(ctx, l.scope, of, span.hours())
+		measures := domain.Volumes
+		if plan.Needs(ctx)&needTotalSessions != 0 {
+			measures |= domain.SessionCounts
+		}
+		return l.graph.Analytics.Totals(ctx, l.scope, of, span.hours(), measures)
 	})
 	usageSeries = loadingBy(loadSeries)
 	usageShares = loadingBy(func(ctx context.Context, l *loaders, of []domain.Subject, args sharesArgs) (map[domain.Subject][]domain.UsageShare, error) {
@@ -215,8 +219,11 @@ func loadSeries(ctx context.Context, l *loaders, of []domain.Subject, args serie
 		}
 	}
 	measures := domain.AllMeasures
-	if args.zeroFill && plan.Needs(ctx)&needSessions == 0 {
+	if plan.Needs(ctx)&needSessions == 0 {
 		measures = domain.Volumes // a step without volume is filled in
+		if !args.zeroFill {
+			measures |= domain.SessionSteps
+		}
 	}
 	return l.graph.Analytics.Series(ctx, l.scope, of, args.hours(), interval, measures)
 }

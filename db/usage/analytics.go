@@ -226,14 +226,17 @@ func (q *usageQuery) hours(measures domain.Measures) string {
 SELECT m.subject, c.began AS hour, c.mobile_originated, c.mobile_terminated, c.sessions` + q.cells(daysOf(q.span), "")
 	}
 	volumes, sessions := groupVolumes, groupSessions
-	if q.isWhole() {
+	switch {
+	case q.isWhole() && measures == domain.Volumes|domain.SessionSteps:
+		return q.fill(companySteps)
+	case q.isWhole():
 		volumes, sessions = companyVolumes, companySessions
 	}
 	var parts []string
 	if measures.Has(domain.Volumes) {
 		parts = append(parts, volumes)
 	}
-	if measures.Has(domain.SessionCounts) {
+	if measures.Has(domain.SessionCounts | domain.SessionSteps) {
 		parts = append(parts, sessions)
 	}
 	return q.fill(strings.Join(parts, "\nUNION ALL"))
@@ -249,6 +252,12 @@ WHERE h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}`
 	companySessions = `
 SELECT 1::bigint AS subject, h.hour, 0::bigint AS mobile_originated, 0::bigint AS mobile_terminated, h.sessions
 FROM company_sessions h
+WHERE h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}`
+	// Each hour in which a session began has a row of its record here, perhaps of no volume.
+	companySteps = `
+SELECT 1::bigint AS subject, h.hour, h.mobile_originated, h.mobile_terminated, CASE WHEN h.mobile_originated = 0 AND h.mobile_terminated = 0 THEN
+  coalesce((SELECT s.sessions FROM company_sessions s WHERE s.company_id = {company} AND s.hour = h.hour), 0) ELSE 0 END AS sessions
+FROM company_hours h
 WHERE h.company_id = {company} AND h.hour >= {start} AND h.hour < {end}`
 	groupVolumes = `
 SELECT n.place AS subject, h.hour, h.mobile_originated, h.mobile_terminated, 0::bigint AS sessions
@@ -302,14 +311,16 @@ func splitDays(span domain.Range) (whole, rest []time.Time) {
 }
 
 // Totals implements domain.Analytics.
-func (a *Analytics) Totals(ctx context.Context, scope domain.Scope, of []domain.Subject, span domain.Range) (map[domain.Subject]domain.UsageTotals, error) {
+func (a *Analytics) Totals(
+	ctx context.Context, scope domain.Scope, of []domain.Subject, span domain.Range, measures domain.Measures,
+) (map[domain.Subject]domain.UsageTotals, error) {
 	if len(of) == 0 {
 		return nil, nil
 	}
 	q := newUsageQuery(scope, of, span)
 	var usage string
 	if q.hasHours() {
-		usage = q.hours(domain.AllMeasures)
+		usage = q.hours(measures)
 	} else {
 		usage = q.volumes(splitDays(span))
 	}

@@ -159,7 +159,8 @@ func (q *usageQuery) seriesOfGroups(s steps, billing domain.Billing, first int) 
 		"periods", q.arg(TimeArray(periods), "timestamptz[]"), "from", q.arg(TimeArray(from), "timestamptz[]"), "until", q.arg(TimeArray(until), "timestamptz[]"))
 }
 
-// OFFSET 0 has the hours of each group looked up by themselves, however many PostgreSQL expects.
+// OFFSET 0 has the hours of each group looked up by themselves, however many PostgreSQL expects, and
+// wanted has only those of the groups that are shown looked up.
 const seriesOfGroups = `
 WITH whole AS MATERIALIZED (
   SELECT {step} AS step, ` + totalSums + `
@@ -192,10 +193,14 @@ WITH whole AS MATERIALIZED (
   ) AS r
 ), outside AS MATERIALIZED (
   SELECT least(place, {first} + 1) AS place FROM ranked WHERE group_id IS NULL
-), inside AS MATERIALIZED (
-  SELECT r.group_id, r.name, least(r.place, {first} + 1) AS place, h.step, h.mobile_originated, h.mobile_terminated, h.sessions
+), wanted AS MATERIALIZED (
+  SELECT r.group_id, r.name, least(r.place, {first} + 1) AS place
   FROM ranked r
   CROSS JOIN outside o
+  WHERE r.group_id IS NOT NULL AND (r.place <= {first} OR o.place <= {first})
+), inside AS MATERIALIZED (
+  SELECT r.group_id, r.name, r.place, h.step, h.mobile_originated, h.mobile_terminated, h.sessions
+  FROM wanted r
   CROSS JOIN LATERAL (
     SELECT {step} AS step, ` + totalSums + `
     FROM (
@@ -208,7 +213,6 @@ WITH whole AS MATERIALIZED (
     ) AS h
     GROUP BY step
   ) AS h
-  WHERE r.group_id IS NOT NULL AND (r.place <= {first} OR o.place <= {first})
 )
 SELECT 1::bigint AS subject, place, CASE WHEN place <= {first} THEN max(group_id)::text END AS value, CASE WHEN place <= {first} THEN max(name) END AS label,
   step, ` + totalSums + `

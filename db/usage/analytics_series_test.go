@@ -112,7 +112,7 @@ func (u *usageTruth) checkParts(t *rapid.T, q question, of domain.Subject, by do
 		is[start.UTC()] = total
 	}
 	sameTotals(t, "the sums of the parts by "+string(by), is, want)
-	if total := counted(mustGet(u.analytics.Totals(t.Context(), q.scope, []domain.Subject{of}, q.span))(t)[of]); whole != total {
+	if total := counted(mustGet(u.analytics.Totals(t.Context(), q.scope, []domain.Subject{of}, q.span, domain.AllMeasures))(t)[of]); whole != total {
 		t.Fatalf("the parts by %s add up to %v, not %v", by, whole, total)
 	}
 }

@@ -229,7 +229,10 @@ func (u *usageTruth) checkTotals(t *rapid.T, q question) {
 			}
 		}
 	}
-	sameTotals(t, "totals", mustGet(u.analytics.Totals(t.Context(), q.scope, q.of, q.span))(t), want)
+	for _, measures := range []domain.Measures{domain.AllMeasures, domain.Volumes, domain.SessionCounts} {
+		got := mustGet(u.analytics.Totals(t.Context(), q.scope, q.of, q.span, measures))(t)
+		sameTotals(t, fmt.Sprint("totals of measures ", measures), measured(got, measures), measured(want, measures))
+	}
 }
 
 func (u *usageTruth) checkSeries(t *rapid.T, q question) {
@@ -243,16 +246,38 @@ func (u *usageTruth) checkSeries(t *rapid.T, q question) {
 			}
 		}
 	}
-	got := map[string]domain.UsageTotals{}
-	for of, points := range mustGet(u.analytics.Series(t.Context(), q.scope, q.of, q.span, q.interval, domain.AllMeasures))(t) {
-		if !slices.IsSortedFunc(points, func(x, y domain.UsagePoint) int { return x.Start.Compare(y.Start) }) {
-			t.Fatalf("a series is not in order of time")
+	for _, measures := range []domain.Measures{domain.AllMeasures, domain.Volumes | domain.SessionSteps, domain.Volumes, domain.SessionCounts} {
+		got := map[string]domain.UsageTotals{}
+		for of, points := range mustGet(u.analytics.Series(t.Context(), q.scope, q.of, q.span, q.interval, measures))(t) {
+			if !slices.IsSortedFunc(points, func(x, y domain.UsagePoint) int { return x.Start.Compare(y.Start) }) {
+				t.Fatalf("a series is not in order of time")
+			}
+			for _, p := range points {
+				got[fmt.Sprint(of, p.Start.UTC())] = p.UsageTotals
+			}
 		}
-		for _, p := range points {
-			got[fmt.Sprint(of, p.Start.UTC())] = p.UsageTotals
+		if measures.Has(domain.SessionSteps) && len(got) != len(want) {
+			t.Fatalf("%d steps have volume or began sessions, want %d", len(got), len(want))
+		}
+		sameTotals(t, fmt.Sprint("series of measures ", measures), measured(got, measures), measured(want, measures))
+	}
+}
+
+// measured are the totals that have some of the measures, and these alone.
+func measured[K comparable](totals map[K]domain.UsageTotals, measures domain.Measures) map[K]domain.UsageTotals {
+	some := map[K]domain.UsageTotals{}
+	for key, total := range totals {
+		if !measures.Has(domain.Volumes) {
+			total.Volume = domain.Volume{}
+		}
+		if !measures.Has(domain.SessionCounts) {
+			total.Sessions = 0
+		}
+		if total != (domain.UsageTotals{}) {
+			some[key] = total
 		}
 	}
-	sameTotals(t, "series", got, want)
+	return some
 }
 
 func (u *usageTruth) checkTop(t *rapid.T, q question) {

@@ -197,7 +197,7 @@ func (q *asking) total(ctx context.Context, span Span) (int64, error) {
 	if err != nil || !span.Start.Before(span.End) {
 		return 0, err
 	}
-	totals, err := q.Analytics.Totals(ctx, q.scope, []domain.Subject{q.of}, of)
+	totals, err := q.Analytics.Totals(ctx, q.scope, []domain.Subject{q.of}, of, domain.AllMeasures)
 	return q.figure(totals[q.of]), err
 }
 
