@@ -42,16 +42,27 @@ func (a *Analytics) Top(ctx context.Context, scope domain.Scope, of []domain.Sub
 }
 
 const topSubscribers = `
-SELECT subject, subscriber_key, subscriber_id, last_seen, mobile_originated, mobile_terminated
+SELECT u.subject, u.subscriber_key, s.subscriber_id, u.last_seen, u.mobile_originated, u.mobile_terminated
 FROM (
-  SELECT u.*, s.subscriber_id,
-    row_number() OVER (PARTITION BY u.subject ORDER BY u.mobile_originated + u.mobile_terminated DESC, u.subscriber_key) AS place
-  FROM ({usage}) AS u
-  JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key
-  WHERE {visible}
+  SELECT u.*, row_number() OVER (PARTITION BY u.subject ORDER BY u.mobile_originated + u.mobile_terminated DESC, u.subscriber_key) AS place
+  FROM ({usage}) AS u{whereVisible}
 ) AS u
+JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key
 WHERE place <= {first}
 ORDER BY subject, place`
+
+// whereVisible joins the subscriber of usage u where a scope does not show all of them. The
+// subscriber is always there: one that has usage is not removed.
+const whereVisible = `
+  JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key
+  WHERE {visible}`
+
+func (q *usageQuery) whereVisible() string {
+	if !q.scope.Restricted() {
+		return ""
+	}
+	return q.fill(whereVisible)
+}
 
 // top counts the usage of all members of the subjects.
 func (a *Analytics) top(ctx context.Context, q *usageQuery, billing *domain.Billing, first int) (map[domain.Subject][]domain.SubscriberUsage, error) {
@@ -59,7 +70,7 @@ func (a *Analytics) top(ctx context.Context, q *usageQuery, billing *domain.Bill
 		Subject int
 		domain.SubscriberUsage
 	}
-	sql := q.fill(topSubscribers, "usage", q.bySubscriber(billing), "first", q.arg(first, "bigint"))
+	sql := q.fill(topSubscribers, "usage", q.bySubscriber(billing), "whereVisible", q.whereVisible(), "first", q.arg(first, "bigint"))
 	rows, err := pg.SelectAll[row](ctx, a.pool, sql, q.args...)
 	top := make(map[domain.Subject][]domain.SubscriberUsage, len(q.of))
 	for _, r := range rows {
@@ -190,9 +201,7 @@ FROM (
     ) AS v
     GROUP BY v.subject, v.subscriber_key
     HAVING sum(v.more) > sum(v.less)
-  ) AS u
-  JOIN subscribers s ON s.company_id = {company} AND s.key = u.subscriber_key
-  WHERE {visible}
+  ) AS u{whereVisible}
 ) AS u
 WHERE place <= {first}
 ORDER BY subject, place`
@@ -219,7 +228,8 @@ func (a *Analytics) Changes(
 	if err != nil {
 		return nil, err
 	}
-	sql := q.fill(topChanges, "more", q.bySubscriber(billing), "less", q.during(less).bySubscriber(billing), "first", q.arg(first, "bigint"))
+	sql := q.fill(topChanges, "more", q.bySubscriber(billing), "less", q.during(less).bySubscriber(billing), "whereVisible", q.whereVisible(),
+		"first", q.arg(first, "bigint"))
 	changes := make(map[domain.Subject][]domain.UsageChange, len(of))
 	err = pg.EachRow(ctx, a.pool, sql, q.args, func(r row) error {
 		change := domain.UsageChange{SubscriberKey: r.SubscriberKey, Total: r.More, Before: r.Less}
