@@ -71,6 +71,8 @@ func perform(ctx context.Context, args []string) error {
 		return runAnswers(ctx, args)
 	case name == "prices":
 		return runPrices(ctx, args)
+	case name == "reads":
+		return runReads(ctx, args)
 	case name == "soak":
 		return runSoak(ctx, args)
 	case name == "distribution":
@@ -86,7 +88,7 @@ func perform(ctx context.Context, args []string) error {
 			return err
 		}
 	case name != "" && name != "usage":
-		return fmt.Errorf("there is no %q: name answers, usage, prices, soak or distribution", name)
+		return fmt.Errorf("there is no %q: name answers, usage, prices, reads, soak or distribution", name)
 	}
 	opt, err := parse(args)
 	if err != nil {
