@@ -30,7 +30,7 @@ type Options struct {
 
 // Store keeps dashboards in PostgreSQL.
 type Store struct {
-	kept.Store[Row, dashboard.Dashboard, *Row]
+	kept.Owned[Row, dashboard.Dashboard, *Row]
 	most int
 }
 
@@ -38,24 +38,25 @@ var _ dashboard.Dashboards = (*Store)(nil)
 
 // New returns the store on the pool.
 func New(pool *sqlx.DB, options Options) *Store {
-	s := &Store{kept.Store[Row, dashboard.Dashboard, *Row]{Pool: pool, Now: options.Now, Kind: kind}, cmp.Or(options.Most, dashboard.MaxDashboards)}
+	s := &Store{kept.Owned[Row, dashboard.Dashboard, *Row]{
+		Store: kept.New(pool, options.Now, kind), Made: made, RemoveSQL: removeDashboard,
+		MayChange: func(scope domain.Scope, d dashboard.Dashboard) error {
+			_, err := dashboard.Edit{}.Apply(scope, d)
+			return err
+		},
+	}, cmp.Or(options.Most, dashboard.MaxDashboards)}
 	s.Hide = s.hide
 	return s
 }
 
 // kind is how dashboards are kept.
-var kind = kept.Kind[Row, dashboard.Dashboard]{
-	Type: "Dashboard", Name: "dashboard", Table: table, Shown: visibleTo,
-	FindSQL: findDashboards, LockSQL: lockDashboard, RemoveSQL: removeDashboard,
-	Read: (*Row).Dashboard,
-	Made: func(d *dashboard.Dashboard) kept.Made {
-		return kept.Made{ID: &d.DashboardID, OwnerID: &d.OwnerID, Owner: &d.Owner, CreatedAt: &d.CreatedAt, ChangedAt: &d.ChangedAt}
-	},
-	Version: (*dashboard.Dashboard).VersionText, Audited: audited,
-	MayChange: func(scope domain.Scope, d dashboard.Dashboard) error {
-		_, err := dashboard.Edit{}.Apply(scope, d)
-		return err
-	},
+var kind = kept.Kind[string, Row, dashboard.Dashboard]{
+	Type: "Dashboard", Name: "dashboard", Table: table, Shown: visibleTo, Lock: ` FOR UPDATE OF d`, Read: (*Row).Dashboard,
+	ID: func(d *dashboard.Dashboard) *string { return &d.DashboardID }, Version: (*dashboard.Dashboard).VersionText, Audited: audited,
+}
+
+func made(d *dashboard.Dashboard) kept.Made {
+	return kept.Made{OwnerID: &d.OwnerID, Owner: &d.Owner, CreatedAt: &d.CreatedAt, ChangedAt: &d.ChangedAt}
 }
 
 const (
@@ -68,8 +69,6 @@ const (
 	fromDashboards = `
 FROM dashboards d
 WHERE ` + visibleDashboards
-	findDashboards  = `SELECT ` + dashboardColumns + fromDashboards + ` AND d.dashboard_id = ANY($4::uuid[])`
-	lockDashboard   = `SELECT ` + dashboardColumns + fromDashboards + ` AND d.dashboard_id = $4::uuid FOR UPDATE OF d`
 	removeDashboard = `DELETE FROM dashboards WHERE company_id = $1 AND dashboard_id = $2::uuid`
 )
 
@@ -188,7 +187,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, d dashboard.Dash
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
-	return s.Store.Create(ctx, scope, &d, func(tx *sqlx.Tx) error {
+	return s.Owned.Create(ctx, scope, &d, func(tx *sqlx.Tx) error {
 		n, err := pg.Count(ctx, tx, countOwnDashboards, scope.Company, d.OwnerID)
 		if err != nil {
 			return err
@@ -202,7 +201,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, d dashboard.Dash
 
 // Edit implements dashboard.Dashboards.
 func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit dashboard.Edit) (*dashboard.Dashboard, error) {
-	return s.Store.Edit(ctx, scope, id, func(d dashboard.Dashboard) (dashboard.Dashboard, error) { return edit.Apply(scope, d) },
+	return s.Owned.Edit(ctx, scope, id, func(d dashboard.Dashboard) (dashboard.Dashboard, error) { return edit.Apply(scope, d) },
 		func(tx *sqlx.Tx, before, after *dashboard.Dashboard) error {
 			after.Version = before.Version + 1
 			return write(ctx, tx, writeDashboard, scope, after)

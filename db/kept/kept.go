@@ -1,13 +1,13 @@
-// Package kept stores what users keep under ids of their own: questions, dashboards, notes and
-// reports.
+// Package kept lists, counts, finds and changes the things of a table as a scope shows them, with
+// an entry of the audit log for each change.
 package kept
 
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/audit"
@@ -16,173 +16,205 @@ import (
 	"simgraph/domain"
 )
 
-// Kind is what differs between the kinds of things T, which are read from rows R.
-type Kind[R, T any] struct {
-	// Type names the things in the audit log, and Name in errors and actions: Note, note.
+// ID is what a thing is found by.
+type ID interface{ int64 | string }
+
+// Kind is what differs between the kinds of things T, whose ids are K, and which are read from
+// rows R.
+type Kind[K ID, R, T any] struct {
+	// Type names the things in the audit log, Name in errors: Note, note.
 	Type, Name string
-	// Table is their list. Its key is their id, its parameters are the company and Shown.
+	// Field names the id in errors; "" for the key of Table.
+	Field string
+	// Table is their list. Its key is their id, and its parameters are the company and Shown.
 	Table keyset.Table
+	// Shown is nil for none.
 	Shown func(scope domain.Scope) []any
-	// FindSQL and LockSQL have the parameters of Table, and then ids and an id; RemoveSQL has
-	// the company and the id.
-	FindSQL, LockSQL, RemoveSQL string
-	Read                        func(row *R) (*T, error)
-	Made                        func(of *T) Made
-	Version                     func(of *T) string
-	Audited                     []domain.AuditField[T]
-	// About are the subscribers that a thing is about, for the audit log; nil for none.
-	About func(of *T) []string
-	// None is what the audit log compares a thing with that is new or gone; nil for nothing.
+	// Lock is how one that is changed is locked, such as FOR UPDATE OF n; "" for the lock of
+	// the company.
+	Lock string
+	Read func(row *R) (*T, error)
+	ID   func(of *T) *K
+	// Version is what Edit compares.
+	Version func(of *T) string
+	// Audited are the fields that Entry compares; About are the subscribers that a thing is
+	// about, nil for none.
+	Audited []domain.AuditField[T]
+	About   func(of *T) []string
+	// None is what Entry compares a thing with that is new or gone; nil for nothing.
 	None *T
-	// MayChange refuses to remove what the scope shows and may not change. Remove needs it.
-	MayChange func(scope domain.Scope, of T) error
 	// Hide takes away what the scope does not show of things that it shows; nil for nothing.
 	Hide func(ctx context.Context, scope domain.Scope, of ...*T) error
 }
 
-// Made points to what a store sets in a thing.
-type Made struct {
-	ID                   *string
-	OwnerID              *int64
-	Owner                *string
-	CreatedAt, ChangedAt *time.Time
-}
-
 // Store keeps things of one kind.
-type Store[R, T any, P keyset.Row[R]] struct {
+type Store[K ID, R, T any, P keyset.Row[R]] struct {
 	Pool *sqlx.DB
 	// Now is the clock.
 	Now func() time.Time
-	Kind[R, T]
+	Kind[K, R, T]
+}
+
+// New returns the store of a kind on the pool; now is the clock.
+func New[K ID, R, T any, P keyset.Row[R]](pool *sqlx.DB, now func() time.Time, kind Kind[K, R, T]) Store[K, R, T, P] {
+	return Store[K, R, T, P]{pool, now, kind}
 }
 
 // Moment is now as the database keeps it.
-func (s *Store[R, T, P]) Moment() time.Time { return pg.Moment(s.Now()) }
+func (s *Store[K, R, T, P]) Moment() time.Time { return pg.Moment(s.Now()) }
 
-func (s *Store[R, T, P]) args(scope domain.Scope, last any) []any {
-	return append(append([]any{scope.Company}, s.Shown(scope)...), last)
+// NotFound is the error on a thing that the scope does not show.
+func (k *Kind[K, R, T]) NotFound(id K) error {
+	return domain.NotFound(cmp.Or(k.Field, k.Table.Key.Name), k.Name, fmt.Sprint(id))
 }
 
-func (s *Store[R, T, P]) hidden(ctx context.Context, scope domain.Scope, err error, of ...*T) error {
-	if err != nil || s.Hide == nil {
+func (k *Kind[K, R, T]) shown(scope domain.Scope) []any {
+	if k.Shown == nil {
+		return nil
+	}
+	return k.Shown(scope)
+}
+
+func (k *Kind[K, R, T]) hidden(ctx context.Context, scope domain.Scope, err error, of ...*T) error {
+	if err != nil || k.Hide == nil {
 		return err
 	}
-	return s.Hide(ctx, scope, of...)
+	return k.Hide(ctx, scope, of...)
 }
 
 // List returns a part of the things that the scope shows.
-func (s *Store[R, T, P]) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*T], error) {
+func (s *Store[K, R, T, P]) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*T], error) {
 	var unread error
 	slice, err := keyset.Page[R, P](ctx, s.Pool, s.Table, scope, listing, func(row *R) *T {
 		of, err := s.Read(row)
 		unread = cmp.Or(unread, err)
 		return of
-	}, s.Shown(scope)...)
+	}, s.shown(scope)...)
 	return slice, s.hidden(ctx, scope, cmp.Or(err, unread), slice.Items...)
 }
 
 // Count counts the things of a listing.
-func (s *Store[R, T, P]) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return s.Table.Count(ctx, s.Pool, scope, listing, s.Shown(scope)...)
+func (s *Store[K, R, T, P]) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
+	return s.Table.Count(ctx, s.Pool, scope, listing, s.shown(scope)...)
 }
 
-// FindMany returns those that the scope shows, by their ids. What is no UUID names none.
-func (s *Store[R, T, P]) FindMany(ctx context.Context, scope domain.Scope, ids []string) (map[string]*T, error) {
-	known := pg.UUIDs(ids)
-	found := make(map[string]*T, len(known))
-	var all []*T
-	err := pg.EachRow(ctx, s.Pool, s.FindSQL, s.args(scope, known), func(row R) error {
-		of, err := s.Read(&row)
-		if err == nil {
-			found[*s.Made(of).ID] = of
-			all = append(all, of)
-		}
-		return err
-	})
-	return found, s.hidden(ctx, scope, err, all...)
+// FindMany returns those that the scope shows, by their ids.
+func (s *Store[K, R, T, P]) FindMany(ctx context.Context, scope domain.Scope, ids []K) (map[K]*T, error) {
+	all, err := s.find(ctx, s.Pool, scope, "", ids...)
+	return pg.Keyed(all, func(of *T) K { return *s.ID(of) }), s.hidden(ctx, scope, err, all...)
 }
 
-// Entry is that of an action on a thing; before or after is nil for what there is not.
-func (s *Store[R, T, P]) Entry(action string, before, after *T) *domain.AuditEntry {
-	of := cmp.Or(after, before)
-	entry := &domain.AuditEntry{
-		Action: s.Name + "." + action, SubjectType: s.Type, SubjectID: *s.Made(of).ID,
-		Changes: domain.Differences(cmp.Or(before, s.None), cmp.Or(after, s.None), s.Audited),
+// Find returns one that the scope shows.
+func (k *Kind[K, R, T]) Find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id K) (*T, error) {
+	return k.one(ctx, in, scope, "", id)
+}
+
+func (k *Kind[K, R, T]) one(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, lock string, id K) (*T, error) {
+	found, err := k.find(ctx, in, scope, lock, id)
+	if err != nil {
+		return nil, err
 	}
-	if s.About != nil {
-		entry.PhysicalIDs = audit.About(s.About(cmp.Or(before, of)), s.About(of))
+	if len(found) == 0 {
+		return nil, k.NotFound(id)
+	}
+	return found[0], nil
+}
+
+func (k *Kind[K, R, T]) find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, lock string, ids ...K) ([]*T, error) {
+	if err := k.Table.Check(scope); err != nil {
+		return nil, err
+	}
+	sql, args := keyset.ByKeys(k.Table, scope, ids, k.shown(scope)...)
+	return k.Select(ctx, in, sql+lock, args...)
+}
+
+// Select returns the things of a statement that selects the columns of Table.
+func (k *Kind[K, R, T]) Select(ctx context.Context, in sqlx.QueryerContext, sql string, args ...any) ([]*T, error) {
+	rows, err := pg.SelectAll[R](ctx, in, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*T, len(rows))
+	for i, row := range rows {
+		if all[i], err = k.Read(row); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Note is the entry of an action on a thing.
+func (k *Kind[K, R, T]) Note(action string, id K, changes ...domain.AuditChange) *domain.AuditEntry {
+	return &domain.AuditEntry{Action: action, SubjectType: k.Type, SubjectID: fmt.Sprint(id), Changes: changes}
+}
+
+// Entry is Note with what differs; before or after is nil for what there is not.
+func (k *Kind[K, R, T]) Entry(action string, before, after *T) *domain.AuditEntry {
+	of := cmp.Or(after, before)
+	entry := k.Note(action, *k.ID(of), domain.Differences(cmp.Or(before, k.None), cmp.Or(after, k.None), k.Audited)...)
+	if k.About != nil {
+		entry.PhysicalIDs = audit.About(k.About(cmp.Or(before, of)), k.About(of))
 	}
 	return entry
 }
 
-// Create gives the thing its id, owner and times, and inserts it under the lock of the company.
-func (s *Store[R, T, P]) Create(ctx context.Context, scope domain.Scope, of *T, insert func(tx *sqlx.Tx) error) (*T, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
+// Create runs insert, which returns the id of a new thing, under the lock of the company.
+func (s *Store[K, R, T, P]) Create(
+	ctx context.Context, scope domain.Scope, insert func(tx *sqlx.Tx) (K, error), entry func(created *T) *domain.AuditEntry,
+) (created *T, err error) {
+	if err := s.Table.Check(scope); err != nil {
 		return nil, err
 	}
-	made, at := s.Made(of), s.Moment()
-	*made.ID, *made.CreatedAt, *made.ChangedAt = id.String(), at, at
-	if scope.Actor != nil {
-		*made.OwnerID, *made.Owner = scope.Actor.UserID, scope.Actor.Name
-	}
-	return of, audit.ChangeLocked(ctx, s.Pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		err := insert(tx)
-		return s.Entry("create", nil, of), err
-	})
-}
-
-// Change runs do on a thing that the scope shows, which is locked until the end.
-func (s *Store[R, T, P]) Change(ctx context.Context, scope domain.Scope, id string, do func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error)) error {
-	absent := domain.NotFound(s.Table.Key.Name, s.Name, id)
-	if !pg.IsUUID(id) {
-		return absent
-	}
-	return audit.Change(ctx, s.Pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		row, err := pg.GetOne[R](ctx, tx, absent, s.LockSQL, s.args(scope, id)...)
+	err = audit.ChangeLocked(ctx, s.Pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		id, err := insert(tx)
 		if err != nil {
 			return nil, err
 		}
-		of, err := s.Read(row)
-		if err != nil {
+		if created, err = s.Find(ctx, tx, scope, id); err != nil {
+			return nil, err
+		}
+		return entry(created), nil
+	})
+	return created, err
+}
+
+// Locked runs do with a thing that the scope shows and that nobody else changes meanwhile, and
+// returns it as do leaves it. No entry means that nothing changed.
+func (s *Store[K, R, T, P]) Locked(ctx context.Context, scope domain.Scope, id K, do func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error)) (of *T, err error) {
+	if err := s.Table.Check(scope); err != nil {
+		return nil, err
+	}
+	change := audit.Change
+	if s.Lock == "" {
+		change = audit.ChangeLocked
+	}
+	err = change(ctx, s.Pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+		if of, err = s.one(ctx, tx, scope, s.Lock, id); err != nil {
 			return nil, err
 		}
 		return do(tx, of)
 	})
+	return of, err
 }
 
-// Edit writes what apply makes of a thing, unless that is the same to the audit log.
-func (s *Store[R, T, P]) Edit(
-	ctx context.Context, scope domain.Scope, id string, apply func(before T) (T, error), write func(tx *sqlx.Tx, before, after *T) error,
-) (edited *T, err error) {
-	err = s.Change(ctx, scope, id, func(tx *sqlx.Tx, before *T) (*domain.AuditEntry, error) {
-		if err := scope.CheckVersion(s.Version(before)); err != nil {
-			return nil, err
+// Change is Locked for a do that changes the database alone: it returns the thing as it is read again.
+func (s *Store[K, R, T, P]) Change(ctx context.Context, scope domain.Scope, id K, do func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error)) (changed *T, err error) {
+	_, err = s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
+		entry, err := do(tx, of)
+		if changed = of; err == nil && entry != nil {
+			changed, err = s.Find(ctx, tx, scope, id)
 		}
-		after, err := apply(*before)
-		if err != nil {
-			return nil, err
-		}
-		entry := s.Entry("edit", before, &after)
-		if edited = before; len(entry.Changes) == 0 {
-			return nil, nil
-		}
-		*s.Made(&after).ChangedAt = s.Moment()
-		edited = &after
-		return entry, write(tx, before, edited)
+		return entry, err
 	})
-	return edited, s.hidden(ctx, scope, err, edited)
+	return changed, err
 }
 
-// Remove returns the thing as it was.
-func (s *Store[R, T, P]) Remove(ctx context.Context, scope domain.Scope, id string) (removed *T, err error) {
-	err = s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
-		if err := s.MayChange(scope, *of); err != nil {
+// Edit is Change of a thing that still has the version which the caller expects.
+func (s *Store[K, R, T, P]) Edit(ctx context.Context, scope domain.Scope, id K, do func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error)) (*T, error) {
+	return s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
+		if err := scope.CheckVersion(s.Version(of)); err != nil {
 			return nil, err
 		}
-		removed = of
-		_, err := pg.Affected(ctx, tx, s.RemoveSQL, scope.Company, *s.Made(of).ID)
-		return s.Entry("delete", of, nil), err
+		return do(tx, of)
 	})
-	return removed, s.hidden(ctx, scope, err, removed)
 }

@@ -2,6 +2,7 @@ package keyset
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
@@ -27,7 +28,8 @@ type Table struct {
 	WholeOnly string
 }
 
-func (t Table) check(scope domain.Scope) error {
+// Check refuses a scope that may not list.
+func (t Table) Check(scope domain.Scope) error {
 	if t.WholeOnly == "" {
 		return nil
 	}
@@ -53,7 +55,7 @@ func (t Table) list(scope domain.Scope, args []any) *List {
 func Page[R any, P Row[R], T any](
 	ctx context.Context, in sqlx.QueryerContext, t Table, scope domain.Scope, listing domain.Listing, item func(*R) T, args ...any,
 ) (slice domain.Slice[T], err error) {
-	if err := t.check(scope); err != nil {
+	if err := t.Check(scope); err != nil {
 		return slice, err
 	}
 	return Rows[R, P](ctx, in, t.list(scope, args), "SELECT "+t.Select+", {cursor} AS cursor_keys"+t.From, listing.InOrder(t.Order), item)
@@ -61,10 +63,25 @@ func Page[R any, P Row[R], T any](
 
 // Count counts the rows that fit the filter of the listing.
 func (t Table) Count(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, listing domain.Listing, args ...any) (int, error) {
-	if err := t.check(scope); err != nil {
+	if err := t.Check(scope); err != nil {
 		return 0, err
 	}
 	l := t.list(scope, args)
 	where := l.Filter(listing.Filter)
 	return pg.Count(ctx, in, "SELECT count(*)"+t.From+" AND "+where, l.Args...)
+}
+
+// ByKeys is the statement, with its parameters, that selects the rows with some keys. A text that
+// is no UUID is the key of no row where keys are UUIDs.
+func ByKeys[K int64 | string](t Table, scope domain.Scope, keys []K, args ...any) (sql string, all []any) {
+	key, cast := t.Columns[t.Key.Name], ""
+	if texts, ok := any(keys).([]string); ok && key.UUID {
+		keys, cast = any([]string(pg.UUIDs(texts))).([]K), "::uuid[]"
+		if len(keys) == 1 {
+			cast = "::uuid"
+		}
+	}
+	is, of := pg.Is(keys)
+	all = append(append([]any{scope.Company}, args...), of)
+	return fmt.Sprintf("SELECT %s%s AND %s %s ($%d%s)", t.Select, t.From, key.SQL, is, len(all), cast), all
 }

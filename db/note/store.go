@@ -17,7 +17,7 @@ import (
 
 // Store keeps notes in PostgreSQL.
 type Store struct {
-	kept.Store[Row, note.Note, *Row]
+	kept.Owned[Row, note.Note, *Row]
 	// Most is how many notes a company keeps.
 	Most int
 }
@@ -26,25 +26,27 @@ var _ note.Notes = (*Store)(nil)
 
 // New returns the store on the pool; now is the clock.
 func New(pool *sqlx.DB, now func() time.Time) *Store {
-	return &Store{kept.Store[Row, note.Note, *Row]{Pool: pool, Now: now, Kind: kind}, note.MaxNotes}
+	return &Store{kept.Owned[Row, note.Note, *Row]{
+		Store: kept.New(pool, now, kind), Made: made, RemoveSQL: removeNote,
+		MayChange: func(scope domain.Scope, n note.Note) error { _, err := note.Edit{}.Apply(scope, n); return err },
+	}, note.MaxNotes}
 }
 
 // kind is how notes are kept.
-var kind = kept.Kind[Row, note.Note]{
-	Type: "Note", Name: "note", Table: table, Shown: func(scope domain.Scope) []any { return []any{pg.GroupsOf(scope)} },
-	FindSQL: findNotes, LockSQL: lockNote, RemoveSQL: removeNote,
+var kind = kept.Kind[string, Row, note.Note]{
+	Type: "Note", Name: "note", Table: table, Shown: func(scope domain.Scope) []any { return []any{pg.GroupsOf(scope)} }, Lock: ` FOR UPDATE OF n`,
 	Read: func(r *Row) (*note.Note, error) { return r.Read(), nil },
-	Made: func(n *note.Note) kept.Made {
-		return kept.Made{ID: &n.NoteID, OwnerID: &n.OwnerID, Owner: &n.Owner, CreatedAt: &n.CreatedAt, ChangedAt: &n.ChangedAt}
-	},
-	Version: (*note.Note).Version, Audited: audited,
+	ID:   func(n *note.Note) *string { return &n.NoteID }, Version: (*note.Note).Version, Audited: audited,
 	About: func(n *note.Note) []string {
 		if n.PhysicalID == nil {
 			return nil
 		}
 		return []string{*n.PhysicalID}
 	},
-	MayChange: func(scope domain.Scope, n note.Note) error { _, err := note.Edit{}.Apply(scope, n); return err },
+}
+
+func made(n *note.Note) kept.Made {
+	return kept.Made{OwnerID: &n.OwnerID, Owner: &n.Owner, CreatedAt: &n.CreatedAt, ChangedAt: &n.ChangedAt}
 }
 
 const (
@@ -56,8 +58,6 @@ const (
 	fromNotes = `
 FROM notes n
 WHERE ` + visibleNotes
-	findNotes  = `SELECT ` + noteColumns + fromNotes + ` AND n.note_id = ANY($3::uuid[])`
-	lockNote   = `SELECT ` + noteColumns + fromNotes + ` AND n.note_id = $3::uuid FOR UPDATE OF n`
 	removeNote = `DELETE FROM notes WHERE company_id = $1 AND note_id = $2::uuid`
 )
 
@@ -144,7 +144,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, n note.Note) (*n
 		return nil, err
 	}
 	n = moments(n)
-	return s.Store.Create(ctx, scope, &n, func(tx *sqlx.Tx) error {
+	return s.Owned.Create(ctx, scope, &n, func(tx *sqlx.Tx) error {
 		count, err := pg.Count(ctx, tx, countNotes, scope.Company)
 		if err != nil {
 			return err
@@ -158,7 +158,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, n note.Note) (*n
 
 // Edit implements note.Notes.
 func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit note.Edit) (*note.Note, error) {
-	return s.Store.Edit(ctx, scope, id, func(n note.Note) (note.Note, error) {
+	return s.Owned.Edit(ctx, scope, id, func(n note.Note) (note.Note, error) {
 		after, err := edit.Apply(scope, n)
 		return moments(after), err
 	}, func(tx *sqlx.Tx, _, after *note.Note) error { return write(ctx, tx, writeNote, scope, after) })

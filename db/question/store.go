@@ -19,7 +19,7 @@ import (
 
 // Store keeps questions about usage in PostgreSQL.
 type Store struct {
-	kept.Store[Row, domain.Question, *Row]
+	kept.Owned[Row, domain.Question, *Row]
 	// Most is how many questions a user keeps; New sets domain.MaxQuestions.
 	Most int
 }
@@ -28,22 +28,24 @@ var _ domain.Questions = (*Store)(nil)
 
 // New returns the store on the pool; now is the clock.
 func New(pool *sqlx.DB, now func() time.Time) *Store {
-	return &Store{kept.Store[Row, domain.Question, *Row]{Pool: pool, Now: now, Kind: questionKind}, domain.MaxQuestions}
+	return &Store{kept.Owned[Row, domain.Question, *Row]{
+		Store: kept.New(pool, now, questionKind), Made: made, RemoveSQL: removeQuestion,
+		MayChange: func(scope domain.Scope, q domain.Question) error {
+			_, err := domain.QuestionEdit{}.Apply(scope, q)
+			return err
+		},
+	}, domain.MaxQuestions}
 }
 
 // questionKind is how questions are kept.
-var questionKind = kept.Kind[Row, domain.Question]{
-	Type: "Question", Name: "question", Table: questionsTable, Shown: visibleTo,
-	FindSQL: findQuestions, LockSQL: lockQuestion, RemoveSQL: removeQuestion,
+var questionKind = kept.Kind[string, Row, domain.Question]{
+	Type: "Question", Name: "question", Table: questionsTable, Shown: visibleTo, Lock: ` FOR UPDATE OF q`,
 	Read: func(r *Row) (*domain.Question, error) { return r.Question(), nil },
-	Made: func(q *domain.Question) kept.Made {
-		return kept.Made{ID: &q.QuestionID, OwnerID: &q.OwnerID, Owner: &q.Owner, CreatedAt: &q.CreatedAt, ChangedAt: &q.ChangedAt}
-	},
-	Version: (*domain.Question).Version, Audited: auditedQuestion,
-	MayChange: func(scope domain.Scope, q domain.Question) error {
-		_, err := domain.QuestionEdit{}.Apply(scope, q)
-		return err
-	},
+	ID:   func(q *domain.Question) *string { return &q.QuestionID }, Version: (*domain.Question).Version, Audited: auditedQuestion,
+}
+
+func made(q *domain.Question) kept.Made {
+	return kept.Made{OwnerID: &q.OwnerID, Owner: &q.Owner, CreatedAt: &q.CreatedAt, ChangedAt: &q.ChangedAt}
 }
 
 const (
@@ -56,8 +58,6 @@ const (
 	fromQuestions = `
 FROM questions q
 WHERE ` + visibleQuestions
-	findQuestions  = `SELECT ` + questionColumns + fromQuestions + ` AND q.question_id = ANY($4::uuid[])`
-	lockQuestion   = `SELECT ` + questionColumns + fromQuestions + ` AND q.question_id = $4::uuid FOR UPDATE OF q`
 	removeQuestion = `DELETE FROM questions WHERE company_id = $1 AND question_id = $2::uuid`
 )
 
@@ -129,7 +129,7 @@ func (q *Store) Create(ctx context.Context, scope domain.Scope, question domain.
 	if err := question.Check(); err != nil {
 		return nil, err
 	}
-	return q.Store.Create(ctx, scope, &question, func(tx *sqlx.Tx) error {
+	return q.Owned.Create(ctx, scope, &question, func(tx *sqlx.Tx) error {
 		n, err := pg.Count(ctx, tx, countOwnQuestions, scope.Company, question.OwnerID)
 		if err != nil {
 			return err
@@ -144,7 +144,7 @@ func (q *Store) Create(ctx context.Context, scope domain.Scope, question domain.
 
 // Edit implements domain.Questions.
 func (q *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit domain.QuestionEdit) (*domain.Question, error) {
-	return q.Store.Edit(ctx, scope, id, func(before domain.Question) (domain.Question, error) { return edit.Apply(scope, before) },
+	return q.Owned.Edit(ctx, scope, id, func(before domain.Question) (domain.Question, error) { return edit.Apply(scope, before) },
 		func(tx *sqlx.Tx, _, after *domain.Question) error {
 			_, err := pg.Affected(ctx, tx, writeQuestion, questionArgs(scope, after, after.ChangedAt)...)
 			return err

@@ -124,7 +124,7 @@ func (s *Store) End(ctx context.Context, company domain.CompanyID, due *report.D
 		if err != nil || n == 0 {
 			return nil, err
 		}
-		return s.Entry("end", &due.Report, &after), nil
+		return s.Entry("report.end", &due.Report, &after), nil
 	})
 }
 

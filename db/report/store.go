@@ -21,7 +21,7 @@ import (
 
 // Store keeps reports in PostgreSQL.
 type Store struct {
-	kept.Store[row, report.Report, *row]
+	kept.Owned[row, report.Report, *row]
 	// finder looks up what is sent as the owner of a report.
 	finder report.Finder
 	// Most is how many reports a user keeps: report.MaxReports, but in tests.
@@ -35,17 +35,18 @@ var (
 
 // New returns the store on the pool; now is the clock.
 func New(pool *sqlx.DB, finder report.Finder, now func() time.Time) *Store {
-	return &Store{kept.Store[row, report.Report, *row]{Pool: pool, Now: now, Kind: kind}, finder, report.MaxReports}
+	return &Store{kept.Owned[row, report.Report, *row]{Store: kept.New(pool, now, kind), Made: made}, finder, report.MaxReports}
 }
 
 // kind is how reports are kept.
-var kind = kept.Kind[row, report.Report]{
-	Type: "Report", Name: "report", Table: table, Shown: visibleTo, FindSQL: findReports, LockSQL: lockReport,
+var kind = kept.Kind[string, row, report.Report]{
+	Type: "Report", Name: "report", Table: table, Shown: visibleTo, Lock: ` FOR UPDATE OF r`,
 	Read: func(r *row) (*report.Report, error) { return r.report(), nil },
-	Made: func(r *report.Report) kept.Made {
-		return kept.Made{ID: &r.ReportID, OwnerID: &r.OwnerID, Owner: &r.Owner, CreatedAt: &r.CreatedAt, ChangedAt: &r.ChangedAt}
-	},
-	Version: (*report.Report).Version, Audited: report.Audited, None: &report.Report{},
+	ID:   func(r *report.Report) *string { return &r.ReportID }, Version: (*report.Report).Version, Audited: report.Audited, None: &report.Report{},
+}
+
+func made(r *report.Report) kept.Made {
+	return kept.Made{OwnerID: &r.OwnerID, Owner: &r.Owner, CreatedAt: &r.CreatedAt, ChangedAt: &r.ChangedAt}
 }
 
 func noReport(id string) error { return domain.NotFound("reportId", "report", id) }
@@ -57,8 +58,6 @@ const (
 	fromReports = `
 FROM reports r
 WHERE r.company_id = $1 AND (NOT $2::boolean OR r.owner_id = $3 AND $3 <> 0)`
-	findReports = `SELECT ` + columns + fromReports + ` AND r.report_id = ANY($4::uuid[])`
-	lockReport  = `SELECT ` + columns + fromReports + ` AND r.report_id = $4::uuid FOR UPDATE OF r`
 )
 
 // visibleTo are the parameters of fromReports after the company.
@@ -106,7 +105,7 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, of report.Report
 	if content == nil {
 		return nil, of.Missing()
 	}
-	return s.Store.Create(ctx, scope, &of, func(tx *sqlx.Tx) error {
+	return s.Owned.Create(ctx, scope, &of, func(tx *sqlx.Tx) error {
 		n, err := pg.Count(ctx, tx, countOwn, scope.Company, of.OwnerID)
 		if err != nil {
 			return err
@@ -174,7 +173,7 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit re
 	if err := edit.Check(); err != nil {
 		return nil, err
 	}
-	return s.Store.Edit(ctx, scope, id, func(of report.Report) (report.Report, error) { return edit.Apply(scope, of) },
+	return s.Owned.Edit(ctx, scope, id, func(of report.Report) (report.Report, error) { return edit.Apply(scope, of) },
 		func(tx *sqlx.Tx, before, after *report.Report) error {
 			if err := checkAddresses(ctx, tx, scope, after.Recipients, before.Recipients); err != nil {
 				return err
@@ -196,8 +195,8 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id string, edit re
 const sendReport = `UPDATE reports SET next_due_at = $3, failures = 0, claimed_until = NULL WHERE company_id = $1 AND report_id = $2::uuid`
 
 // Send implements report.Reports.
-func (s *Store) Send(ctx context.Context, scope domain.Scope, id string) (sent *report.Report, err error) {
-	err = s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *report.Report) (*domain.AuditEntry, error) {
+func (s *Store) Send(ctx context.Context, scope domain.Scope, id string) (*report.Report, error) {
+	return s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *report.Report) (*domain.AuditEntry, error) {
 		at := s.Moment()
 		switch {
 		case !of.IsEditable(scope):
@@ -207,14 +206,13 @@ func (s *Store) Send(ctx context.Context, scope domain.Scope, id string) (sent *
 		case of.LastSentAt != nil && at.Before(of.LastSentAt.Add(report.SendAgain)) && at.After(*of.LastSentAt):
 			return nil, domain.Invalid("reportId", "the report was sent less than %d minutes ago", int(report.SendAgain.Minutes()))
 		}
-		if sent = of; !of.NextDueAt.After(at) { // it is being sent
+		if !of.NextDueAt.After(at) { // it is being sent
 			return nil, nil
 		}
 		of.NextDueAt = &at
 		_, err := pg.Affected(ctx, tx, sendReport, scope.Company, id, at)
-		return s.Entry("send", of, of), err
+		return s.Entry("report.send", of, of), err
 	})
-	return sent, err
 }
 
 const (
@@ -225,16 +223,14 @@ WHERE company_id = $1 AND report_id = $2::uuid AND state = 'queued' AND ($4::tex
 )
 
 // Remove implements report.Reports.
-func (s *Store) Remove(ctx context.Context, scope domain.Scope, id string) (removed *report.Report, err error) {
-	err = s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *report.Report) (*domain.AuditEntry, error) {
-		removed = of
+func (s *Store) Remove(ctx context.Context, scope domain.Scope, id string) (*report.Report, error) {
+	return s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *report.Report) (*domain.AuditEntry, error) {
 		if _, err := pg.Affected(ctx, tx, removeReport, scope.Company, id); err != nil {
 			return nil, err
 		}
 		_, err := pg.Affected(ctx, tx, cancelMails, scope.Company, id, s.Moment(), nil)
-		return s.Entry("delete", of, nil), err
+		return s.Entry("report.delete", of, nil), err
 	})
-	return removed, err
 }
 
 const (
@@ -288,6 +284,6 @@ func (s *Store) Unsubscribe(ctx context.Context, company domain.CompanyID, id st
 			return nil, err
 		}
 		_, err = pg.Affected(ctx, tx, cancelMails, company, id, at, email)
-		return s.Entry("unsubscribe", before, &after), err
+		return s.Entry("report.unsubscribe", before, &after), err
 	})
 }
