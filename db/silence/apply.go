@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	silencesAt = selectSilences + ` AND n.starts_at <= $2 AND n.ends_at > $2
+	silencesAt = `SELECT ` + silenceColumns + fromSilences + ` AND n.starts_at <= $2 AND n.ends_at > $2
 ORDER BY n.silence_id`
 
 	silenceAlerts           = `UPDATE alert_log` + marked + `alert_log` + matched
@@ -84,7 +84,8 @@ func Resolved(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notifi
 
 // coveringAt returns the silences of the company that silence something at the time.
 func coveringAt(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, at time.Time) (covering pq.Int64Array, err error) {
-	inForce, err := selectAll(ctx, tx, silencesAt, company, at)
+	kind := kindOf(nil)
+	inForce, err := kind.Select(ctx, tx, silencesAt, company, at)
 	for _, of := range inForce {
 		if of.Covers(at) {
 			covering = append(covering, of.SilenceID)
