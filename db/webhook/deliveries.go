@@ -56,21 +56,21 @@ func (s *Store) Deliveries(ctx context.Context, scope domain.Scope, listing doma
 	key, _ := webhook.DeliveryFields.Find("deliveryId")
 	sql := `SELECT ` + messageSelect + `, {cursor} AS cursor_keys` + fromMessages
 	newest := []query.Order{{Field: created, Desc: true}, {Field: key, Desc: true}}
-	return keyset.Rows(ctx, s.pool, newMessageList(scope), sql, listing.InOrder(newest), (*messageRow).delivery)
+	return keyset.Rows(ctx, s.Pool, newMessageList(scope), sql, listing.InOrder(newest), (*messageRow).delivery)
 }
 
 // CountDeliveries implements webhook.Webhooks.
 func (s *Store) CountDeliveries(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newMessageList(scope)
 	sql := `SELECT count(*)` + fromMessages + ` AND ` + l.Filter(listing.Filter)
-	return pg.Count(ctx, s.pool, sql, l.Args...)
+	return pg.Count(ctx, s.Pool, sql, l.Args...)
 }
 
 const findMessages = `SELECT ` + messageSelect + fromMessages + ` AND m.message_id = ANY($3::uuid[])`
 
 // FindDeliveries implements webhook.Webhooks.
 func (s *Store) FindDeliveries(ctx context.Context, scope domain.Scope, ids []string) (map[string]*webhook.Delivery, error) {
-	return findDeliveries(ctx, s.pool, scope, ids)
+	return findDeliveries(ctx, s.Pool, scope, ids)
 }
 
 func findDeliveries(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []string) (map[string]*webhook.Delivery, error) {
@@ -103,37 +103,31 @@ WHERE company_id = $1 AND webhook_id = $2 AND event_type = $3 AND created_at > $
 
 // SendTest implements webhook.Webhooks.
 func (s *Store) SendTest(ctx context.Context, scope domain.Scope, id int64) (queued *webhook.Delivery, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		of, err := find(ctx, tx, scope, id, lockWebhooks)
-		if err != nil {
-			return err
-		}
+	_, err = s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error) {
 		if of.DisabledAt != nil {
-			return domain.Invalid("webhookId", "the webhook is disabled")
+			return nil, domain.Invalid("webhookId", "the webhook is disabled")
 		}
-		at := s.moment()
+		at := s.Moment()
 		tested, err := pg.Count(ctx, tx, testsSince, scope.Company, id, webhook.Test, at.Add(-time.Hour))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if tested >= webhook.TestsPerHour {
-			return &domain.Error{Kind: domain.KindRateLimited, Message: "a webhook gets at most 20 test events in an hour"}
+			return nil, &domain.Error{Kind: domain.KindRateLimited, Message: "a webhook gets at most 20 test events in an hour"}
 		}
 		var company string
 		if err := tx.GetContext(ctx, &company, companyName, scope.Company); err != nil {
-			return err
+			return nil, err
 		}
 		messages, message := &batch{tx: tx, company: scope.Company, of: webhook.Test, at: at}, newID()
 		if err := messages.add(ctx, message, id, webhook.NewTest(company, message, at, of).JSON()); err != nil {
-			return err
+			return nil, err
 		}
 		if err := messages.write(ctx); err != nil {
-			return err
+			return nil, err
 		}
-		if queued, err = findDelivery(ctx, tx, scope, message); err != nil {
-			return err
-		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookTest, id))
+		queued, err = findDelivery(ctx, tx, scope, message)
+		return s.Note(domain.AuditWebhookTest, id), err
 	})
 	return queued, err
 }
@@ -156,7 +150,7 @@ WHERE company_id = $1 AND webhook_id = $2 AND message_id IN (
 
 // Replay implements webhook.Webhooks.
 func (s *Store) Replay(ctx context.Context, scope domain.Scope, deliveryID string) (replayed *webhook.Delivery, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	err = pg.InTx(ctx, s.Pool, func(tx *sqlx.Tx) error {
 		of, err := findDelivery(ctx, tx, scope, deliveryID)
 		if err != nil {
 			return err
@@ -168,23 +162,20 @@ func (s *Store) Replay(ctx context.Context, scope domain.Scope, deliveryID strin
 		if replayed, err = findDelivery(ctx, tx, scope, deliveryID); err != nil || n == 0 {
 			return err
 		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookReplay, of.WebhookID, domain.Became("deliveryId", deliveryID)))
+		return audit.Record(ctx, tx, scope, *s.Note(domain.AuditWebhookReplay, of.WebhookID, domain.Became("deliveryId", deliveryID)))
 	})
 	return replayed, err
 }
 
 // ReplaySince implements webhook.Webhooks.
 func (s *Store) ReplaySince(ctx context.Context, scope domain.Scope, id int64, since time.Time) (n int, err error) {
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if _, err := find(ctx, tx, scope, id, lockWebhooks); err != nil {
-			return err
-		}
+	_, err = s.Locked(ctx, scope, id, func(tx *sqlx.Tx, _ *webhook.Endpoint) (*domain.AuditEntry, error) {
 		n, err = pg.Affected(ctx, tx, replaySince, scope.Company, id, since.UTC(), webhook.MaxReplay)
 		if err != nil || n == 0 {
-			return err
+			return nil, err
 		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditWebhookReplay, id,
-			domain.Became("since", since.UTC().Format(time.RFC3339)), domain.Became("deliveries", pg.FormatInt(int64(n)))))
+		return s.Note(domain.AuditWebhookReplay, id,
+			domain.Became("since", since.UTC().Format(time.RFC3339)), domain.Became("deliveries", pg.FormatInt(int64(n)))), nil
 	})
 	return n, err
 }

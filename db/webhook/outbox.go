@@ -48,8 +48,8 @@ LIMIT 1000`
 
 // Pending implements webhook.Outbox.
 func (s *Store) Pending(ctx context.Context) ([]domain.CompanyID, error) {
-	at := s.moment()
-	return companies.With(ctx, s.pool, pendingMessages, at, at.Add(webhook.PutOff))
+	at := s.Moment()
+	return companies.With(ctx, s.Pool, pendingMessages, at, at.Add(webhook.PutOff))
 }
 
 // lockDue leaves out endpoints that another worker claims for at this moment. Those
@@ -119,10 +119,10 @@ type claimed struct {
 
 // Claim implements webhook.Outbox.
 func (s *Store) Claim(ctx context.Context, company domain.CompanyID, limit int, lease time.Duration) (attempts []*webhook.Attempt, err error) {
-	at := s.moment()
+	at := s.Moment()
 	late, until := at.Add(webhook.PutOff), at.Add(lease)
 	var unsigned error
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	err = pg.InTx(ctx, s.Pool, func(tx *sqlx.Tx) error {
 		endpoints, err := pg.SelectAll[dueEndpoint](ctx, tx, lockDue, company, at, late, until, s.Settle != nil)
 		if err != nil {
 			return err
@@ -205,10 +205,10 @@ RETURNING failing_since`
 
 // Finish implements webhook.Outbox.
 func (s *Store) Finish(ctx context.Context, of *webhook.Attempt, answer webhook.Answer) (result webhook.Result, disabled webhook.DisabledReason, err error) {
-	at := s.moment()
+	at := s.Moment()
 	outcome := webhook.Judge(answer.Status, answer.RetryAfter, at)
 	err = pg.Retry(ctx, func() error {
-		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) (err error) {
+		return pg.InTx(ctx, s.Pool, func(tx *sqlx.Tx) (err error) {
 			if !of.ToProvider {
 				result, disabled, err = finish(ctx, tx, of, answer, outcome, at)
 				return err
@@ -301,7 +301,7 @@ func disable(ctx context.Context, tx *sqlx.Tx, of *webhook.Attempt, outcome webh
 	if err := notice(ctx, tx, of, reason, *since, at); err != nil {
 		return "", err
 	}
-	entry := entryOf(domain.AuditWebhookDisable, of.WebhookID, domain.Became("reason", string(reason)))
+	entry := kind.Note(domain.AuditWebhookDisable, of.WebhookID, domain.Became("reason", string(reason)))
 	if of.ToProvider {
 		entry = providerEntry(domain.AuditProviderDisable, of.WebhookID, domain.Became("reason", string(reason)))
 	}
@@ -362,8 +362,8 @@ WHERE company_id = $1 AND message_id IN (
 // Prune implements webhook.Outbox.
 func (s *Store) Prune(ctx context.Context, expired retention.Expired) (int, error) {
 	pruned, before := 0, expired.Before(retention.Messages)
-	err := companies.Try(ctx, s.pool, func(company domain.CompanyID) error {
-		n, err := pg.DeleteAll(ctx, s.pool, atOnce, pruneMessages, company, before)
+	err := companies.Try(ctx, s.Pool, func(company domain.CompanyID) error {
+		n, err := pg.DeleteAll(ctx, s.Pool, atOnce, pruneMessages, company, before)
 		pruned += n
 		return err
 	}, prunableMessages, before)

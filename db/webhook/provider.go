@@ -83,7 +83,7 @@ func (s *Store) SetProvider(ctx context.Context, scope domain.Scope, url *string
 
 // retried runs do in a transaction again that others made fail.
 func (s *Store) retried(ctx context.Context, do func(*sqlx.Tx) error) error {
-	return pg.Retry(ctx, func() error { return pg.InTx(ctx, s.pool, do) })
+	return pg.Retry(ctx, func() error { return pg.InTx(ctx, s.Pool, do) })
 }
 
 func (s *Store) addProvider(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, url string) (*domain.AuditEntry, webhook.Secret, error) {
@@ -96,7 +96,7 @@ func (s *Store) addProvider(ctx context.Context, tx *sqlx.Tx, scope domain.Scope
 	if err != nil {
 		return nil, nil, err
 	}
-	_, err = pg.Affected(ctx, tx, insertProvider, scope.Company, id, userOf(scope), url, webhook.CloudEvents, webhook.CommandRequested, sealed, s.moment())
+	_, err = pg.Affected(ctx, tx, insertProvider, scope.Company, id, userOf(scope), url, webhook.CloudEvents, webhook.CommandRequested, sealed, s.Moment())
 	return providerEntry(domain.AuditProviderSet, id, domain.Became("url", url)), secret, err
 }
 
@@ -120,7 +120,7 @@ func (s *Store) editProvider(ctx context.Context, tx *sqlx.Tx, scope domain.Scop
 		if err != nil {
 			return nil, nil, err
 		}
-		if _, err := pg.Affected(ctx, tx, rotateSecret, scope.Company, of.WebhookID, sealed, s.moment().Add(webhook.SecretOverlap)); err != nil {
+		if _, err := pg.Affected(ctx, tx, rotateSecret, scope.Company, of.WebhookID, sealed, s.Moment().Add(webhook.SecretOverlap)); err != nil {
 			return nil, nil, err
 		}
 		changes = append(changes, domain.Became("secret", "rotated"))

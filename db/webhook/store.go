@@ -14,6 +14,7 @@ import (
 
 	"simgraph/db/audit"
 	"simgraph/db/companies"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -38,7 +39,7 @@ type Options struct {
 
 // Store keeps endpoints and messages in PostgreSQL.
 type Store struct {
-	pool *sqlx.DB
+	kept.Store[int64, endpointRow, webhook.Endpoint, *endpointRow]
 	Options
 }
 
@@ -48,12 +49,17 @@ var (
 )
 
 // New returns the store on the pool.
-func New(pool *sqlx.DB, options Options) *Store { return &Store{pool, options} }
+func New(pool *sqlx.DB, options Options) *Store {
+	return &Store{kept.New(pool, options.Now, kind), options}
+}
 
-// moment is now, as the database keeps it.
-func (s *Store) moment() time.Time { return pg.Moment(s.Now()) }
-
-func noWebhook(id int64) error { return domain.NotFound("webhookId", "webhook", pg.FormatInt(id)) }
+// kind is how endpoints of events are kept. The lock keeps the workers from claiming for one
+// meanwhile.
+var kind = kept.Kind[int64, endpointRow, webhook.Endpoint]{
+	Type: "Webhook", Name: "webhook", Table: endpointsTable, Shown: func(scope domain.Scope) []any { return []any{pg.GroupsOf(scope)} }, Lock: ` FOR NO KEY UPDATE`,
+	Read: func(r *endpointRow) (*webhook.Endpoint, error) { return r.endpoint(), nil },
+	ID:   func(of *webhook.Endpoint) *int64 { return &of.WebhookID }, Version: (*webhook.Endpoint).Version,
+}
 
 const webhookSelect = `w.webhook_id, w.name, w.url AS address, w.format, w.event_types AS types, w.alert_ids AS alerts, w.group_ids AS wanted,
   w.tag_names AS tags, w.created_at, w.disabled_at, w.disabled_reason, w.failing_since, w.paused_until, w.previous_until`
@@ -76,6 +82,7 @@ type endpointRow struct {
 	FailingSince   *time.Time
 	PausedUntil    *time.Time
 	PreviousUntil  *time.Time
+	keyset.Keyed
 }
 
 func (r *endpointRow) filter() webhook.Filter {
@@ -100,63 +107,6 @@ var endpointsTable = keyset.Table{
 	},
 }
 
-type listedEndpoint struct {
-	endpointRow
-	keyset.Keyed
-}
-
-// List implements webhook.Webhooks.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*webhook.Endpoint], error) {
-	return keyset.Page(ctx, s.pool, endpointsTable, scope, listing, func(r *listedEndpoint) *webhook.Endpoint { return r.endpoint() }, pg.GroupsOf(scope))
-}
-
-// Count implements webhook.Webhooks.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return endpointsTable.Count(ctx, s.pool, scope, listing, pg.GroupsOf(scope))
-}
-
-const findWebhooks = `SELECT ` + webhookSelect + ` FROM webhooks w WHERE ` + visibleWebhooks + ` AND w.webhook_id = ANY($3)`
-
-// FindMany implements webhook.Webhooks.
-func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*webhook.Endpoint, error) {
-	rows, err := pg.SelectAll[endpointRow](ctx, s.pool, findWebhooks, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
-	found := make(map[int64]*webhook.Endpoint, len(rows))
-	for _, row := range rows {
-		found[row.WebhookID] = row.endpoint()
-	}
-	return found, err
-}
-
-func find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64, sql string) (*webhook.Endpoint, error) {
-	row, err := pg.GetOne[endpointRow](ctx, in, noWebhook(id), sql, scope.Company, pg.GroupsOf(scope), pq.Int64Array{id})
-	if err != nil {
-		return nil, err
-	}
-	return row.endpoint(), nil
-}
-
-// lockWebhooks keeps the workers from claiming for the endpoint meanwhile.
-const lockWebhooks = findWebhooks + ` FOR NO KEY UPDATE`
-
-// changing runs do with the endpoint, as the scope shows it, in a transaction in which nobody
-// else changes it, and returns it as it is afterwards. It notes the entry of do, and
-// nothing where that is nil.
-func (s *Store) changing(ctx context.Context, scope domain.Scope, id int64,
-	do func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error),
-) (*webhook.Endpoint, error) {
-	find := func(tx *sqlx.Tx, locks bool) (*webhook.Endpoint, error) {
-		if locks {
-			return find(ctx, tx, scope, id, lockWebhooks)
-		}
-		return find(ctx, tx, scope, id, findWebhooks)
-	}
-	return audit.Edit(ctx, s.pool, scope, find, do)
-}
-
-func entryOf(action string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
-	return audit.Entry(action, "Webhook", id, changes...)
-}
-
 const (
 	countAll = `SELECT count(*) FROM webhooks WHERE company_id = $1 AND NOT is_provider`
 	// newWebhook takes the number first: the secret is sealed for it.
@@ -175,31 +125,26 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec webhook.Spe
 		return nil, nil, err
 	}
 	secret = webhook.NewSecret()
-	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	created, err = s.Store.Create(ctx, scope, func(tx *sqlx.Tx) (id int64, err error) {
 		n, err := pg.Count(ctx, tx, countAll, scope.Company)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		if n >= webhook.MaxEndpoints {
-			return nil, domain.Invalid("name", "a company has at most %d webhooks", webhook.MaxEndpoints)
+			return 0, domain.Invalid("name", "a company has at most %d webhooks", webhook.MaxEndpoints)
 		}
-		var id int64
 		if err := tx.GetContext(ctx, &id, newWebhook); err != nil {
-			return nil, err
+			return 0, err
 		}
 		sealed, err := s.seal(scope.Company, id, secret)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		_, err = tx.ExecContext(ctx, insertWebhook, scope.Company, id, userOf(scope), pg.GroupsOf(scope), spec.Name, spec.URL, spec.Format,
-			pq.Array(spec.EventTypes), pg.Numbers(spec.AlertIDs), pg.Numbers(spec.GroupIDs), pg.Texts(spec.TagNames), sealed, s.moment())
-		if err != nil {
-			return nil, err
-		}
-		if created, err = find(ctx, tx, scope, id, findWebhooks); err != nil {
-			return nil, err
-		}
-		return entryOf(domain.AuditWebhookCreate, id, changes(nil, &spec)...), nil
+			pq.Array(spec.EventTypes), pg.Numbers(spec.AlertIDs), pg.Numbers(spec.GroupIDs), pg.Texts(spec.TagNames), sealed, s.Moment())
+		return id, err
+	}, func(of *webhook.Endpoint) *domain.AuditEntry {
+		return s.Note(domain.AuditWebhookCreate, of.WebhookID, changes(nil, &spec)...)
 	})
 	return created, secret, err
 }
@@ -235,20 +180,14 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit web
 	if err := s.Check(edit); err != nil {
 		return nil, err
 	}
-	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error) {
-		if err := scope.CheckVersion(of.Version()); err != nil {
-			return nil, err
-		}
+	return s.Store.Edit(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error) {
 		before, after := webhook.Edit{}.Apply(of), edit.Apply(of)
-		if err := after.Check(s.Rules); err != nil {
+		if err := after.Check(s.Rules); err != nil || before.Same(&after) {
 			return nil, err
-		}
-		if before.Same(&after) {
-			return nil, nil
 		}
 		_, err := pg.Affected(ctx, tx, writeWebhook, scope.Company, id, after.Name, after.URL, after.Format,
 			pq.Array(after.EventTypes), pg.Numbers(after.AlertIDs), pg.Numbers(after.GroupIDs), pg.Texts(after.TagNames))
-		return entryOf(domain.AuditWebhookEdit, id, changes(&before, &after)...), err
+		return s.Note(domain.AuditWebhookEdit, id, changes(&before, &after)...), err
 	})
 }
 
@@ -259,13 +198,13 @@ WHERE company_id = $1 AND webhook_id = $2`
 // Rotate implements webhook.Webhooks.
 func (s *Store) Rotate(ctx context.Context, scope domain.Scope, id int64) (rotated *webhook.Endpoint, secret webhook.Secret, err error) {
 	secret = webhook.NewSecret()
-	rotated, err = s.changing(ctx, scope, id, func(tx *sqlx.Tx, _ *webhook.Endpoint) (*domain.AuditEntry, error) {
+	rotated, err = s.Change(ctx, scope, id, func(tx *sqlx.Tx, _ *webhook.Endpoint) (*domain.AuditEntry, error) {
 		sealed, err := s.seal(scope.Company, id, secret)
 		if err != nil {
 			return nil, err
 		}
-		_, err = pg.Affected(ctx, tx, rotateSecret, scope.Company, id, sealed, s.moment().Add(webhook.SecretOverlap))
-		return entryOf(domain.AuditWebhookRotate, id), err
+		_, err = pg.Affected(ctx, tx, rotateSecret, scope.Company, id, sealed, s.Moment().Add(webhook.SecretOverlap))
+		return s.Note(domain.AuditWebhookRotate, id), err
 	})
 	return rotated, secret, err
 }
@@ -281,16 +220,16 @@ WHERE company_id = $1 AND webhook_id = $2 AND disabled_at IS NULL`
 
 // Switch implements webhook.Webhooks.
 func (s *Store) Switch(ctx context.Context, scope domain.Scope, id int64, enabled bool) (*webhook.Endpoint, error) {
-	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (entry *domain.AuditEntry, err error) {
+	return s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (entry *domain.AuditEntry, err error) {
 		if enabled == (of.DisabledAt == nil) {
 			return nil, nil
 		}
 		if enabled {
 			_, err = pg.Affected(ctx, tx, enableWebhook, scope.Company, id)
-			return entryOf(domain.AuditWebhookEnable, id), err
+			return s.Note(domain.AuditWebhookEnable, id), err
 		}
-		_, err = pg.Affected(ctx, tx, disableWebhook, scope.Company, id, s.moment(), webhook.ByUser)
-		return entryOf(domain.AuditWebhookDisable, id, domain.Became("reason", string(webhook.ByUser))), err
+		_, err = pg.Affected(ctx, tx, disableWebhook, scope.Company, id, s.Moment(), webhook.ByUser)
+		return s.Note(domain.AuditWebhookDisable, id, domain.Became("reason", string(webhook.ByUser))), err
 	})
 }
 
@@ -302,13 +241,11 @@ const (
 // Remove implements webhook.Webhooks.
 func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *webhook.Endpoint, err error) {
 	err = pg.Retry(ctx, func() error {
-		return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (_ *domain.AuditEntry, err error) {
-			if removed, err = find(ctx, tx, scope, id, lockWebhooks); err != nil {
-				return nil, err
-			}
-			err = pg.Each(ctx, tx, []string{removeMessages, removeWebhook}, scope.Company, id)
-			return entryOf(domain.AuditWebhookDelete, id, domain.Was("name", removed.Name), domain.Was("url", removed.URL)), err
+		removed, err = s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *webhook.Endpoint) (*domain.AuditEntry, error) {
+			err := pg.Each(ctx, tx, []string{removeMessages, removeWebhook}, scope.Company, id)
+			return s.Note(domain.AuditWebhookDelete, id, domain.Was("name", of.Name), domain.Was("url", of.URL)), err
 		})
+		return err
 	})
 	return removed, err
 }
@@ -343,13 +280,13 @@ LIMIT $2`
 // Sealed returns how many endpoints there are, at most as many as most on each node, and the
 // names of those whose secrets the key does not open.
 func (s *Store) Sealed(ctx context.Context, most int) (all int, unopened []string, err error) {
-	err = companies.EachNode(ctx, s.pool, func(of pq.Int64Array) error {
+	err = companies.EachNode(ctx, s.Pool, func(of pq.Int64Array) error {
 		rows, err := pg.SelectAll[struct {
 			CompanyID domain.CompanyID
 			WebhookID int64
 			Name      string
 			Secret    []byte
-		}](ctx, s.pool, sealedWebhooks, of, most)
+		}](ctx, s.Pool, sealedWebhooks, of, most)
 		if err != nil {
 			return err
 		}
