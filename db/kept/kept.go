@@ -105,7 +105,13 @@ func (s *Store[K, R, T, P]) FindMany(ctx context.Context, scope domain.Scope, id
 }
 
 // Find returns one that the scope shows.
-func (k *Kind[K, R, T]) Find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id K) (*T, error) {
+func (s *Store[K, R, T, P]) Find(ctx context.Context, scope domain.Scope, id K) (*T, error) {
+	of, err := s.FindIn(ctx, s.Pool, scope, id)
+	return of, s.hidden(ctx, scope, err, of)
+}
+
+// FindIn is Find in a transaction, which hides nothing.
+func (k *Kind[K, R, T]) FindIn(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id K) (*T, error) {
 	return k.one(ctx, in, scope, "", id)
 }
 
@@ -158,19 +164,24 @@ func (k *Kind[K, R, T]) Entry(action string, before, after *T) *domain.AuditEntr
 	return entry
 }
 
-// Create runs insert, which returns the id of a new thing, under the lock of the company.
+// Transact runs do under the lock of the company, and notes its entry unless that is nil.
+func (s *Store[K, R, T, P]) Transact(ctx context.Context, scope domain.Scope, do func(tx *sqlx.Tx) (*domain.AuditEntry, error)) error {
+	if err := s.Table.Check(scope); err != nil {
+		return err
+	}
+	return audit.ChangeLocked(ctx, s.Pool, scope, do)
+}
+
+// Create is Transact of an insert, which returns the id of the new thing.
 func (s *Store[K, R, T, P]) Create(
 	ctx context.Context, scope domain.Scope, insert func(tx *sqlx.Tx) (K, error), entry func(created *T) *domain.AuditEntry,
 ) (created *T, err error) {
-	if err := s.Table.Check(scope); err != nil {
-		return nil, err
-	}
-	err = audit.ChangeLocked(ctx, s.Pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	err = s.Transact(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		id, err := insert(tx)
 		if err != nil {
 			return nil, err
 		}
-		if created, err = s.Find(ctx, tx, scope, id); err != nil {
+		if created, err = s.FindIn(ctx, tx, scope, id); err != nil {
 			return nil, err
 		}
 		return entry(created), nil
@@ -202,7 +213,7 @@ func (s *Store[K, R, T, P]) Change(ctx context.Context, scope domain.Scope, id K
 	_, err = s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
 		entry, err := do(tx, of)
 		if changed = of; err == nil && entry != nil {
-			changed, err = s.Find(ctx, tx, scope, id)
+			changed, err = s.FindIn(ctx, tx, scope, id)
 		}
 		return entry, err
 	})

@@ -404,16 +404,16 @@ func suppressRecipient(ctx context.Context, tx *sqlx.Tx, company domain.CompanyI
 
 // Unsubscribe implements domain.Outbox.
 func (o *Outbox) Unsubscribe(ctx context.Context, company domain.CompanyID, recipientID int64, verify func(email string, secret []byte) bool) error {
-	recipient, err := findRecipient(ctx, o.pool, company, recipientID)
+	recipient, err := recipientKind.FindIn(ctx, o.pool, domain.Whole(company), recipientID)
 	if err != nil {
 		return err
 	}
 	var secret []byte
 	if err := o.pool.GetContext(ctx, &secret, findMailKey, company); err != nil {
-		return noRecipient(recipientID)
+		return recipientKind.NotFound(recipientID)
 	}
 	if !verify(recipient.Email, secret) {
-		return noRecipient(recipientID)
+		return recipientKind.NotFound(recipientID)
 	}
 	if recipient.SuppressedSince != nil {
 		return nil
@@ -422,6 +422,6 @@ func (o *Outbox) Unsubscribe(ctx context.Context, company domain.CompanyID, reci
 	by := &domain.Actor{Name: recipient.Email, Origin: domain.OriginOf(ctx)}
 	return audit.Change(ctx, o.pool, domain.Whole(company).By(by), func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		err := suppressRecipient(ctx, tx, company, recipientID, recipient.Email, domain.Unsubscribed, "", o.now())
-		return recipientEntry(domain.AuditUnsubscribe, recipientID), err
+		return recipientKind.Note(domain.AuditUnsubscribe, recipientID), err
 	})
 }

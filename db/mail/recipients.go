@@ -13,6 +13,7 @@ import (
 	"simgraph/db/audit"
 	"simgraph/db/delivery"
 	"simgraph/db/imported"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -22,22 +23,21 @@ import (
 
 // Recipients keeps the recipients of alert mail in PostgreSQL.
 type Recipients struct {
-	pool *sqlx.DB
-	now  func() time.Time
+	kept.Store[int64, recipientRow, domain.Recipient, *recipientRow]
 }
 
 var _ domain.Recipients = (*Recipients)(nil)
 
 // NewRecipients returns the store on the pool; now is the clock.
-func NewRecipients(pool *sqlx.DB, now func() time.Time) *Recipients { return &Recipients{pool, now} }
-
-// wholeOnly refuses scopes that show only some groups.
-func (r *Recipients) wholeOnly(scope domain.Scope) error {
-	return pg.WholeCompanyOnly(scope, "recipients")
+func NewRecipients(pool *sqlx.DB, now func() time.Time) *Recipients {
+	return &Recipients{kept.New(pool, now, recipientKind)}
 }
 
-func noRecipient(id int64) error {
-	return domain.NotFound("recipientId", "recipient", pg.FormatInt(id))
+// recipientKind is how recipients are kept.
+var recipientKind = kept.Kind[int64, recipientRow, domain.Recipient]{
+	Type: "Recipient", Name: "recipient", Table: recipientsTable,
+	Read: func(r *recipientRow) (*domain.Recipient, error) { return r.recipient(), nil },
+	ID:   func(of *domain.Recipient) *int64 { return &of.RecipientID }, Version: (*domain.Recipient).Version,
 }
 
 const recipientSelect = `r.recipient_id, r.email, r.suppressed_since, r.suppressed_reason, r.suppressed_detail, r.alert_ids AS alerts, r.group_ids AS wanted`
@@ -45,52 +45,12 @@ const recipientSelect = `r.recipient_id, r.email, r.suppressed_since, r.suppress
 type recipientRow struct {
 	domain.Recipient
 	Alerts, Wanted pq.Int64Array
+	keyset.Keyed
 }
 
 func (r *recipientRow) recipient() *domain.Recipient {
 	r.Choice = domain.Choice{AlertIDs: r.Alerts, GroupIDs: r.Wanted}
 	return &r.Recipient
-}
-
-func selectRecipients(ctx context.Context, in sqlx.QueryerContext, sql string, args ...any) ([]*domain.Recipient, error) {
-	rows, err := pg.SelectAll[recipientRow](ctx, in, sql, args...)
-	return pg.Pluck(rows, (*recipientRow).recipient), err
-}
-
-func oneRecipient(ctx context.Context, in sqlx.QueryerContext, absent error, sql string, args ...any) (*domain.Recipient, error) {
-	row, err := pg.GetOne[recipientRow](ctx, in, absent, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return row.recipient(), nil
-}
-
-const findRecipients = `SELECT ` + recipientSelect + `
-FROM alert_recipients r
-WHERE r.company_id = $1 AND r.recipient_id = ANY($2)`
-
-// Find implements domain.Recipients.
-func (r *Recipients) Find(ctx context.Context, scope domain.Scope, id int64) (*domain.Recipient, error) {
-	if err := r.wholeOnly(scope); err != nil {
-		return nil, err
-	}
-	return findRecipient(ctx, r.pool, scope.Company, id)
-}
-
-func findRecipient(ctx context.Context, in sqlx.QueryerContext, company domain.CompanyID, id int64) (*domain.Recipient, error) {
-	return oneRecipient(ctx, in, noRecipient(id), findRecipients, company, pq.Int64Array{id})
-}
-
-// FindMany implements domain.Recipients.
-func (r *Recipients) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.Recipient, error) {
-	if err := r.wholeOnly(scope); err != nil {
-		return nil, err
-	}
-	rows, err := selectRecipients(ctx, r.pool, findRecipients, scope.Company, pq.Int64Array(ids))
-	if err != nil {
-		return nil, err
-	}
-	return pg.Keyed(rows, func(of *domain.Recipient) int64 { return of.RecipientID }), nil
 }
 
 const countRecipients = `SELECT count(*) FROM alert_recipients WHERE company_id = $1`
@@ -104,30 +64,6 @@ var recipientsTable = keyset.Table{
 	},
 }
 
-type listedRecipient struct {
-	recipientRow
-	keyset.Keyed
-}
-
-// List implements domain.Recipients.
-func (r *Recipients) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Recipient], error) {
-	return keyset.Page(ctx, r.pool, recipientsTable, scope, listing, func(row *listedRecipient) *domain.Recipient { return row.recipient() })
-}
-
-// Count implements domain.Recipients.
-func (r *Recipients) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return recipientsTable.Count(ctx, r.pool, scope, listing)
-}
-
-// changing runs do in a transaction in which no other change of the company's
-// recipients runs, so that the bound on their number holds, and records its entry.
-func (r *Recipients) changing(ctx context.Context, scope domain.Scope, do func(*sqlx.Tx) (*domain.AuditEntry, error)) error {
-	if err := r.wholeOnly(scope); err != nil {
-		return err
-	}
-	return audit.ChangeLocked(ctx, r.pool, scope, do)
-}
-
 const findRecipientsByEmail = `SELECT ` + recipientSelect + `
 FROM alert_recipients r
 WHERE r.company_id = $1 AND r.email_key = ANY($2)`
@@ -137,7 +73,7 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 	if err := choice.Check(); err != nil {
 		return nil, err
 	}
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	err = r.Transact(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		kept, err := keepRecipients(ctx, tx, scope.Company, []string{email})
 		if err != nil {
 			return nil, err
@@ -145,15 +81,18 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 		if kept[0].Err != nil {
 			return nil, kept[0].Err
 		}
-		created, err = oneRecipient(ctx, tx, noRecipient(0), findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
-		if err != nil || kept[0].Outcome != domain.Created {
+		found, err := r.Select(ctx, tx, findRecipientsByEmail, scope.Company, pq.StringArray{emailKey(email)})
+		if err != nil {
 			return nil, err
+		}
+		if created = found[0]; kept[0].Outcome != domain.Created {
+			return nil, nil
 		}
 		if err := choose(ctx, tx, scope.Company, created.RecipientID, choice); err != nil {
 			return nil, err
 		}
 		created.Choice = choice
-		return recipientEntry(domain.AuditRecipientCreate, created.RecipientID, slices.Concat(
+		return r.Note(domain.AuditRecipientCreate, created.RecipientID, slices.Concat(
 			[]domain.AuditChange{domain.Became("email", created.Email)},
 			domain.Changed("alertIds", "", listed(choice.AlertIDs)), domain.Changed("groupIds", "", listed(choice.GroupIDs)),
 		)...), nil
@@ -163,7 +102,7 @@ func (r *Recipients) Create(ctx context.Context, scope domain.Scope, email strin
 
 // Keep implements domain.Recipients.
 func (r *Recipients) Keep(ctx context.Context, scope domain.Scope, emails []string) (kept []domain.Imported, err error) {
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	err = r.Transact(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		kept, err = keepRecipients(ctx, tx, scope.Company, emails)
 		return audit.Import("recipients", imported.TallyAnswers(kept)), err
 	})
@@ -179,7 +118,7 @@ WHERE own.company_id = $1`
 // keepRecipients adds the addresses that are not there yet.
 func keepRecipients(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, emails []string) ([]domain.Imported, error) {
 	keys := pg.Pluck(emails, emailKey)
-	same, err := selectRecipients(ctx, tx, findRecipientsByEmail, company, pq.StringArray(keys))
+	same, err := recipientKind.Select(ctx, tx, findRecipientsByEmail, company, pq.StringArray(keys))
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +162,7 @@ SET email = $3, email_key = $4, suppressed_since = NULL, suppressed_reason = NUL
 WHERE company_id = $1 AND recipient_id = $2 AND email <> $3`
 
 // Edit implements domain.Recipients.
-func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, edit domain.RecipientEdit) (edited *domain.Recipient, err error) {
+func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, edit domain.RecipientEdit) (*domain.Recipient, error) {
 	if edit.Email != nil {
 		if err := domain.CheckEmail("email", *edit.Email); err != nil {
 			return nil, err
@@ -234,43 +173,35 @@ func (r *Recipients) Edit(ctx context.Context, scope domain.Scope, id int64, edi
 			return nil, err
 		}
 	}
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		before, err := findRecipient(ctx, tx, scope.Company, id)
-		if err != nil {
-			return nil, err
-		}
-		if err := scope.CheckVersion(before.Version()); err != nil {
-			return nil, err
-		}
+	return r.Store.Edit(ctx, scope, id, func(tx *sqlx.Tx, before *domain.Recipient) (*domain.AuditEntry, error) {
+		after := *before
 		if edit.Email != nil {
-			if err := readdress(ctx, tx, scope.Company, id, *edit.Email); err != nil {
+			after.Email = *edit.Email
+			if err := readdress(ctx, tx, scope.Company, id, after.Email); err != nil {
 				return nil, err
 			}
 		}
 		if edit.Choice != nil {
-			if err := choose(ctx, tx, scope.Company, id, *edit.Choice); err != nil {
+			after.Choice = *edit.Choice
+			if err := choose(ctx, tx, scope.Company, id, after.Choice); err != nil {
 				return nil, err
 			}
 		}
-		if edited, err = findRecipient(ctx, tx, scope.Company, id); err != nil {
-			return nil, err
-		}
 		changes := slices.Concat(
-			domain.Changed("email", before.Email, edited.Email),
-			domain.Changed("alertIds", listed(before.AlertIDs), listed(edited.AlertIDs)),
-			domain.Changed("groupIds", listed(before.GroupIDs), listed(edited.GroupIDs)),
+			domain.Changed("email", before.Email, after.Email),
+			domain.Changed("alertIds", listed(before.AlertIDs), listed(after.AlertIDs)),
+			domain.Changed("groupIds", listed(before.GroupIDs), listed(after.GroupIDs)),
 		)
 		if len(changes) == 0 {
 			return nil, nil
 		}
-		return recipientEntry(domain.AuditRecipientEdit, id, changes...), nil
+		return r.Note(domain.AuditRecipientEdit, id, changes...), nil
 	})
-	return edited, err
 }
 
 // readdress gives a recipient another address, which no other recipient of the company has.
 func readdress(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id int64, email string) error {
-	same, err := selectRecipients(ctx, tx, findRecipientsByEmail, company, pq.StringArray{emailKey(email)})
+	same, err := recipientKind.Select(ctx, tx, findRecipientsByEmail, company, pq.StringArray{emailKey(email)})
 	if err != nil {
 		return err
 	}
@@ -297,21 +228,13 @@ func listed(ids []int64) string { return strings.Join(pg.Pluck(ids, pg.FormatInt
 const removeRecipient = `DELETE FROM alert_recipients WHERE company_id = $1 AND recipient_id = $2`
 
 // Remove implements domain.Recipients.
-func (r *Recipients) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *domain.Recipient, err error) {
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		removed, err = findRecipient(ctx, tx, scope.Company, id)
-		if err != nil {
-			return nil, err
-		}
+func (r *Recipients) Remove(ctx context.Context, scope domain.Scope, id int64) (*domain.Recipient, error) {
+	return r.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *domain.Recipient) (*domain.AuditEntry, error) {
 		if _, err := pg.Affected(ctx, tx, removeRecipient, scope.Company, id); err != nil {
 			return nil, err
 		}
-		if err := dropWaiting(ctx, tx, scope.Company, id, r.now()); err != nil {
-			return nil, err
-		}
-		return recipientEntry(domain.AuditRecipientDelete, id, domain.Was("email", removed.Email)), nil
+		return r.Note(domain.AuditRecipientDelete, id, domain.Was("email", of.Email)), dropWaiting(ctx, tx, scope.Company, id, r.Now())
 	})
-	return removed, err
 }
 
 const (
@@ -350,12 +273,12 @@ const testsPerHour = 5
 
 // SendTest implements domain.Recipients.
 func (r *Recipients) SendTest(ctx context.Context, scope domain.Scope, id *int64) (mails []*domain.Mail, err error) {
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	err = r.Transact(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		recipients, err := testable(ctx, tx, scope.Company, id)
 		if err != nil {
 			return nil, err
 		}
-		at := r.now()
+		at := r.Now()
 		tested, err := pg.Count(ctx, tx, testedLately, scope.Company, recipients, at.Add(-time.Hour))
 		if err != nil {
 			return nil, err
@@ -376,10 +299,6 @@ func (r *Recipients) SendTest(ctx context.Context, scope domain.Scope, id *int64
 	return mails, err
 }
 
-func recipientEntry(action string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
-	return audit.Entry(action, "Recipient", id, changes...)
-}
-
 const unsuppressedRecipients = `
 SELECT recipient_id FROM alert_recipients
 WHERE company_id = $1 AND suppressed_since IS NULL
@@ -391,7 +310,7 @@ func testable(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id *in
 		err := tx.SelectContext(ctx, &ids, unsuppressedRecipients, company)
 		return ids, err
 	}
-	recipient, err := findRecipient(ctx, tx, company, *id)
+	recipient, err := recipientKind.FindIn(ctx, tx, domain.Whole(company), *id)
 	if err != nil {
 		return nil, err
 	}
@@ -414,10 +333,10 @@ CROSS JOIN LATERAL (
 
 // Mails implements domain.Recipients.
 func (r *Recipients) Mails(ctx context.Context, scope domain.Scope, ids []int64, page domain.Page) (map[int64][]*domain.Mail, error) {
-	if err := r.wholeOnly(scope); err != nil {
+	if err := r.Table.Check(scope); err != nil {
 		return nil, err
 	}
-	rows, err := pg.SelectAll[domain.Mail](ctx, r.pool, mailsOfRecipients, scope.Company, pq.Int64Array(ids), page.Limit, page.Offset)
+	rows, err := pg.SelectAll[domain.Mail](ctx, r.Pool, mailsOfRecipients, scope.Company, pq.Int64Array(ids), page.Limit, page.Offset)
 	if err != nil {
 		return nil, err
 	}

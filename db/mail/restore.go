@@ -16,11 +16,7 @@ import (
 
 // Restore implements domain.Recipients.
 func (r *Recipients) Restore(ctx context.Context, scope domain.Scope, id int64) (restored *domain.Restored, err error) {
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		before, err := findRecipient(ctx, tx, scope.Company, id)
-		if err != nil {
-			return nil, err
-		}
+	_, err = r.Locked(ctx, scope, id, func(tx *sqlx.Tx, before *domain.Recipient) (_ *domain.AuditEntry, err error) {
 		if before.SuppressedSince == nil {
 			restored = &domain.Restored{Recipient: before}
 			return nil, nil
@@ -28,11 +24,11 @@ func (r *Recipients) Restore(ctx context.Context, scope domain.Scope, id int64) 
 		if *before.SuppressedReason != domain.Refused {
 			return nil, domain.Invalid("recipientId", "%q unsubscribed: only a refusal by a mail server can be lifted", before.Email)
 		}
-		restored, err = restoreRecipient(ctx, tx, scope.Company, before, r.now())
+		restored, err = restoreRecipient(ctx, tx, scope.Company, before, r.Now())
 		if err != nil {
 			return nil, err
 		}
-		return recipientEntry(domain.AuditRecipientRestore, id, domain.Was("suppressedDetail", before.SuppressedDetail)), nil
+		return r.Note(domain.AuditRecipientRestore, id, domain.Was("suppressedDetail", before.SuppressedDetail)), nil
 	})
 	return restored, err
 }
@@ -67,7 +63,7 @@ func restoreRecipient(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	if err != nil {
 		return nil, err
 	}
-	now, err := findRecipient(ctx, tx, company, of.RecipientID)
+	now, err := recipientKind.FindIn(ctx, tx, domain.Whole(company), of.RecipientID)
 	return &domain.Restored{Recipient: now, Mails: mails, Alerts: alerts}, err
 }
 
@@ -92,7 +88,7 @@ SELECT email_key, outcome FROM line`
 // stays as it is.
 func (r *Recipients) Suppress(ctx context.Context, scope domain.Scope, suppressions []domain.Suppression) (kept []domain.Imported, err error) {
 	key := func(s domain.Suppression) string { return emailKey(s.Email) }
-	err = r.changing(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	err = r.Transact(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		verdicts := map[string]string{}
 		err := imported.Judge(ctx, tx, verdicts, importSuppressions, scope.Company, pq.StringArray(pg.Pluck(suppressions, key)),
 			usage.TimeArray(pg.Pluck(suppressions, func(s domain.Suppression) time.Time { return s.Since })),
@@ -126,7 +122,7 @@ func (r *Recipients) silenceSuppressed(ctx context.Context, tx *sqlx.Tx, company
 		return err
 	}
 	for _, id := range ids {
-		if err := dropWaiting(ctx, tx, company, id, r.now()); err != nil {
+		if err := dropWaiting(ctx, tx, company, id, r.Now()); err != nil {
 			return err
 		}
 	}

@@ -115,7 +115,7 @@ func Create(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, spec silence.S
 		return nil, nil, err
 	}
 	kind := kindOf(func() time.Time { return at })
-	created, err := kind.Find(ctx, tx, scope, id)
+	created, err := kind.FindIn(ctx, tx, scope, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -210,7 +210,7 @@ func (s *Store) End(ctx context.Context, scope domain.Scope, id int64) (*silence
 // for one that is over, or not kept any more.
 func End(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, id int64, at time.Time) (*domain.AuditEntry, error) {
 	kind := kindOf(func() time.Time { return at })
-	of, err := kind.Find(ctx, tx, domain.Whole(company), id)
+	of, err := kind.FindIn(ctx, tx, domain.Whole(company), id)
 	if fault, is := domain.AsError(err); is && fault.Kind == domain.KindNotFound {
 		return nil, nil
 	}
