@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 
 	"simgraph/db/group"
 	"simgraph/db/pg"
@@ -83,8 +82,7 @@ func FindSubject(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope
 		}
 		return Subject{SubscriberKey: &found.Key, GroupID: found.GroupID}, nil
 	}
-	found, err := pg.GetOne[domain.Group](ctx, in, group.NotFound(*subject.GroupID), group.SelectMany+"= ANY($3)",
-		scope.Company, pg.GroupsOf(scope), pq.Int64Array{*subject.GroupID})
+	found, err := group.Kind.FindIn(ctx, in, scope, *subject.GroupID)
 	if err != nil {
 		return Subject{}, err
 	}
