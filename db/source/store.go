@@ -18,6 +18,7 @@ import (
 
 	"simgraph/db/audit"
 	"simgraph/db/imported"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -43,7 +44,7 @@ type Options struct {
 
 // Store keeps sources in PostgreSQL.
 type Store struct {
-	pool *sqlx.DB
+	kept.Store[string, sourceRow, source.Source, *sourceRow]
 	Options
 }
 
@@ -52,14 +53,15 @@ var _ source.Sources = (*Store)(nil)
 // New returns the store on the pool.
 func New(pool *sqlx.DB, options Options) *Store {
 	options.MostRejects, options.MostVersions = cmp.Or(options.MostRejects, source.MaxRejects), cmp.Or(options.MostVersions, source.MaxVersions)
-	return &Store{pool, options}
+	return &Store{kept.New(pool, options.Now, kind), options}
 }
 
-func (s *Store) moment() time.Time { return pg.Moment(s.Now()) }
-
-func wholeOnly(scope domain.Scope) error { return pg.WholeCompanyOnly(scope, "sources") }
-
-func noSource(name string) error { return domain.NotFound("sourceName", "source", name) }
+// kind is how sources are kept.
+var kind = kept.Kind[string, sourceRow, source.Source]{
+	Type: "Source", Name: "source", Field: "sourceName", Table: sourcesTable, Lock: ` FOR NO KEY UPDATE`,
+	Read: func(r *sourceRow) (*source.Source, error) { return r.source(), nil },
+	ID:   func(of *source.Source) *string { return &of.Name }, Version: (*source.Source).Version,
+}
 
 const (
 	sourceColumns = `s.source_id, s.name, s.profile, s.authentication, s.signature_header, s.created_at, s.paused_at, s.received_at, s.previous_until,
@@ -67,12 +69,8 @@ const (
 	fromSources = `
 FROM sources s
 WHERE s.company_id = $1`
-	selectSources = `SELECT ` + sourceColumns + fromSources
-	findSources   = selectSources + ` AND s.name = ANY($2)`
-	sourceByName  = selectSources + ` AND s.name = $2`
-	lockSource    = sourceByName + ` FOR NO KEY UPDATE`
-	countSources  = `SELECT count(*) FROM sources WHERE company_id = $1`
-	insertSource  = `
+	countSources = `SELECT count(*) FROM sources WHERE company_id = $1`
+	insertSource = `
 INSERT INTO sources (company_id, source_id, name, profile, authentication, signature_header, secret, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 	countNamed    = `SELECT count(*) FROM sources WHERE company_id = $1 AND name = $2`
@@ -86,6 +84,7 @@ type sourceRow struct {
 	CreatedAt                                        time.Time
 	PausedAt, ReceivedAt, PreviousUntil              *time.Time
 	Accepted, Duplicates, Waiting, Rejected, Skipped int64
+	keyset.Keyed
 }
 
 func (r *sourceRow) source() *source.Source {
@@ -105,38 +104,6 @@ var sourcesTable = keyset.Table{
 	},
 }
 
-type listedSource struct {
-	sourceRow
-	keyset.Keyed
-}
-
-// List implements source.Sources.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*source.Source], error) {
-	return keyset.Page(ctx, s.pool, sourcesTable, scope, listing, func(r *listedSource) *source.Source { return r.source() })
-}
-
-// Count implements source.Sources.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return sourcesTable.Count(ctx, s.pool, scope, listing)
-}
-
-// FindMany implements source.Sources.
-func (s *Store) FindMany(ctx context.Context, scope domain.Scope, names []string) (map[string]*source.Source, error) {
-	if err := wholeOnly(scope); err != nil {
-		return nil, err
-	}
-	rows, err := pg.SelectAll[sourceRow](ctx, s.pool, findSources, scope.Company, pq.StringArray(names))
-	return pg.Keyed(pg.Pluck(rows, (*sourceRow).source), func(of *source.Source) string { return of.Name }), err
-}
-
-func find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, name, sql string) (*source.Source, error) {
-	row, err := pg.GetOne[sourceRow](ctx, in, noSource(name), sql, scope.Company, name)
-	if err != nil {
-		return nil, err
-	}
-	return row.source(), nil
-}
-
 // newID names the company, so that a request leads to its node.
 func newID(company domain.CompanyID) string { return fmt.Sprintf("src_%d_%s", company, rand.Text()) }
 
@@ -152,7 +119,7 @@ func companyOf(sourceID string) (domain.CompanyID, bool) {
 
 // Create implements source.Sources.
 func (s *Store) Create(ctx context.Context, scope domain.Scope, spec source.Spec) (created *source.Source, secret source.Secret, err error) {
-	if err := wholeOnly(scope); err != nil {
+	if err := s.Table.Check(scope); err != nil {
 		return nil, nil, err
 	}
 	spec = spec.WithDefaults()
@@ -164,58 +131,35 @@ func (s *Store) Create(ctx context.Context, scope domain.Scope, spec source.Spec
 	if err != nil {
 		return nil, nil, err
 	}
-	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	created, err = s.Store.Create(ctx, scope, func(tx *sqlx.Tx) (string, error) {
 		if _, err := s.profile(ctx, tx, scope.Company, spec.Profile); err != nil {
-			return nil, err
+			return "", err
 		}
 		n, err := pg.Count(ctx, tx, countSources, scope.Company)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		if n >= source.MaxSources {
-			return nil, domain.Invalid("name", "a company has at most %d sources", source.MaxSources)
+			return "", domain.Invalid("name", "a company has at most %d sources", source.MaxSources)
 		}
 		if n, err = pg.Count(ctx, tx, countNamed, scope.Company, spec.Name); err != nil {
-			return nil, err
+			return "", err
 		}
 		if n > 0 {
-			return nil, domain.Invalid("name", "the company has a source %q already", spec.Name)
+			return "", domain.Invalid("name", "the company has a source %q already", spec.Name)
 		}
 		if n, err = pg.Count(ctx, tx, countUpstream, scope.Company, spec.Name); err != nil {
-			return nil, err
+			return "", err
 		}
 		if n > 0 {
-			return nil, domain.Invalid("name", "the usage of an upstream of the company has the source %q already", spec.Name)
+			return "", domain.Invalid("name", "the usage of an upstream of the company has the source %q already", spec.Name)
 		}
-		if _, err := pg.Affected(ctx, tx, insertSource, scope.Company, id, spec.Name, spec.Profile, spec.Authentication, spec.SignatureHeader, sealed, s.moment()); err != nil {
-			return nil, err
-		}
-		if created, err = find(ctx, tx, scope, spec.Name, sourceByName); err != nil {
-			return nil, err
-		}
-		return entryOf(domain.AuditSourceCreate, spec.Name, domain.Became("profileName", spec.Profile),
-			domain.Became("authentication", string(spec.Authentication))), nil
+		_, err = pg.Affected(ctx, tx, insertSource, scope.Company, id, spec.Name, spec.Profile, spec.Authentication, spec.SignatureHeader, sealed, s.Moment())
+		return spec.Name, err
+	}, func(*source.Source) *domain.AuditEntry {
+		return s.Note(domain.AuditSourceCreate, spec.Name, domain.Became("profileName", spec.Profile), domain.Became("authentication", string(spec.Authentication)))
 	})
 	return created, secret, err
-}
-
-func entryOf(action, name string, changes ...domain.AuditChange) *domain.AuditEntry {
-	return &domain.AuditEntry{Action: action, SubjectType: "Source", SubjectID: name, Changes: changes}
-}
-
-// changing runs do with a source that nobody else changes meanwhile, and notes its entry
-// unless that is nil.
-func (s *Store) changing(ctx context.Context, scope domain.Scope, name string, do func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error)) (*source.Source, error) {
-	if err := wholeOnly(scope); err != nil {
-		return nil, err
-	}
-	find := func(tx *sqlx.Tx, locks bool) (*source.Source, error) {
-		if locks {
-			return find(ctx, tx, scope, name, lockSource)
-		}
-		return find(ctx, tx, scope, name, sourceByName)
-	}
-	return audit.Edit(ctx, s.pool, scope, find, do)
 }
 
 const writeSource = `
@@ -224,16 +168,13 @@ WHERE company_id = $1 AND source_id = $2`
 
 // Edit implements source.Sources.
 func (s *Store) Edit(ctx context.Context, scope domain.Scope, name string, edit source.Edit) (*source.Source, error) {
-	if err := wholeOnly(scope); err != nil {
+	if err := s.Table.Check(scope); err != nil {
 		return nil, err
 	}
 	if err := edit.Check(); err != nil {
 		return nil, err
 	}
-	return s.changing(ctx, scope, name, func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error) {
-		if err := scope.CheckVersion(of.Version()); err != nil {
-			return nil, err
-		}
+	return s.Store.Edit(ctx, scope, name, func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error) {
 		spec := edit.Apply(of.Spec)
 		if of.Spec == spec {
 			return nil, nil
@@ -248,7 +189,7 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, name string, edit 
 		changes = append(changes, domain.Changed("authentication", string(of.Authentication), string(spec.Authentication))...)
 		changes = append(changes, domain.Changed("signatureHeader", of.SignatureHeader, spec.SignatureHeader)...)
 		_, err := pg.Affected(ctx, tx, writeSource, scope.Company, of.SourceID, spec.Profile, spec.Authentication, spec.SignatureHeader)
-		return entryOf(domain.AuditSourceEdit, spec.Name, changes...), err
+		return s.Note(domain.AuditSourceEdit, spec.Name, changes...), err
 	})
 }
 
@@ -259,13 +200,13 @@ WHERE company_id = $1 AND source_id = $2`
 // Rotate implements source.Sources.
 func (s *Store) Rotate(ctx context.Context, scope domain.Scope, name string) (*source.Source, source.Secret, error) {
 	secret := source.NewSecret()
-	rotated, err := s.changing(ctx, scope, name, func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error) {
+	rotated, err := s.Change(ctx, scope, name, func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error) {
 		sealed, err := s.seal(scope.Company, of.SourceID, secret)
 		if err != nil {
 			return nil, err
 		}
-		_, err = pg.Affected(ctx, tx, rotateSource, scope.Company, of.SourceID, sealed, s.moment().Add(source.SecretOverlap))
-		return entryOf(domain.AuditSourceRotate, name), err
+		_, err = pg.Affected(ctx, tx, rotateSource, scope.Company, of.SourceID, sealed, s.Moment().Add(source.SecretOverlap))
+		return s.Note(domain.AuditSourceRotate, name), err
 	})
 	return rotated, secret, err
 }
@@ -274,16 +215,16 @@ const pauseSource = `UPDATE sources SET paused_at = $3 WHERE company_id = $1 AND
 
 // Switch implements source.Sources.
 func (s *Store) Switch(ctx context.Context, scope domain.Scope, name string, paused bool) (*source.Source, error) {
-	return s.changing(ctx, scope, name, func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error) {
+	return s.Change(ctx, scope, name, func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error) {
 		if paused == (of.PausedAt != nil) {
 			return nil, nil
 		}
 		action, at := domain.AuditSourceResume, (*time.Time)(nil)
 		if paused {
-			action, at = domain.AuditSourcePause, new(s.moment())
+			action, at = domain.AuditSourcePause, new(s.Moment())
 		}
 		_, err := pg.Affected(ctx, tx, pauseSource, scope.Company, of.SourceID, at)
-		return entryOf(action, name), err
+		return s.Note(action, name), err
 	})
 }
 
@@ -294,17 +235,11 @@ const (
 
 // Remove implements source.Sources.
 func (s *Store) Remove(ctx context.Context, scope domain.Scope, name string) error {
-	if err := wholeOnly(scope); err != nil {
-		return err
-	}
-	return audit.Change(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		of, err := find(ctx, tx, scope, name, lockSource)
-		if err != nil {
-			return nil, err
-		}
-		err = pg.Each(ctx, tx, []string{removeRejects, removeSource}, scope.Company, of.SourceID)
-		return entryOf(domain.AuditSourceRemove, name, domain.Was("profileName", of.Profile)), err
+	_, err := s.Locked(ctx, scope, name, func(tx *sqlx.Tx, of *source.Source) (*domain.AuditEntry, error) {
+		err := pg.Each(ctx, tx, []string{removeRejects, removeSource}, scope.Company, of.SourceID)
+		return s.Note(domain.AuditSourceRemove, name, domain.Was("profileName", of.Profile)), err
 	})
+	return err
 }
 
 const (
@@ -331,10 +266,10 @@ func (s *Store) Open(ctx context.Context, sourceID string) (*source.Opened, erro
 
 // OpenNamed returns a source by its name, without its secrets: it needs no key.
 func (s *Store) OpenNamed(ctx context.Context, scope domain.Scope, name string) (*source.Opened, error) {
-	if err := wholeOnly(scope); err != nil {
+	if err := s.Table.Check(scope); err != nil {
 		return nil, err
 	}
-	return s.open(ctx, scope.Company, noSource(name), openNamed, name)
+	return s.open(ctx, scope.Company, s.NotFound(name), openNamed, name)
 }
 
 func (s *Store) open(ctx context.Context, company domain.CompanyID, none error, sql, by string) (*source.Opened, error) {
@@ -342,13 +277,13 @@ func (s *Store) open(ctx context.Context, company domain.CompanyID, none error, 
 		sourceRow
 		Secret, PreviousSecret []byte
 	}
-	r, err := pg.GetOne[row](ctx, s.pool, none, sql, company, by)
+	r, err := pg.GetOne[row](ctx, s.Pool, none, sql, company, by)
 	if err != nil {
 		return nil, err
 	}
 	of := &source.Opened{Source: *r.source(), Company: company}
 	for i, sealed := range [][]byte{r.Secret, r.PreviousSecret} {
-		if sealed == nil || i == 1 && !s.Now().Before(*r.PreviousUntil) {
+		if sealed == nil || i == 1 && !s.Options.Now().Before(*r.PreviousUntil) {
 			continue
 		}
 		secret, err := s.unseal(company, of.SourceID, sealed)
@@ -357,7 +292,7 @@ func (s *Store) open(ctx context.Context, company domain.CompanyID, none error, 
 		}
 		of.Secrets = append(of.Secrets, secret)
 	}
-	profile, err := s.profile(ctx, s.pool, company, of.Source.Profile)
+	profile, err := s.profile(ctx, s.Pool, company, of.Source.Profile)
 	if err != nil {
 		return nil, err
 	}
@@ -413,8 +348,8 @@ WHERE company_id = $1 AND source_id = $2 AND digest IN (
 // Keep adds rejects and what became of the other records of a body.
 func (s *Store) Keep(ctx context.Context, of *source.Opened, counts source.Counts, rejects []source.Reject) error {
 	return pg.Retry(ctx, func() error {
-		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-			if _, err := pg.Affected(ctx, tx, countRecords, of.Company, of.SourceID, s.moment(), counts.Accepted, counts.Duplicates, counts.Waiting, counts.Rejected, counts.Skipped); err != nil {
+		return pg.InTx(ctx, s.Pool, func(tx *sqlx.Tx) error {
+			if _, err := pg.Affected(ctx, tx, countRecords, of.Company, of.SourceID, s.Moment(), counts.Accepted, counts.Duplicates, counts.Waiting, counts.Rejected, counts.Skipped); err != nil {
 				return err
 			}
 			return s.keepRejects(ctx, tx, of, rejects)
@@ -438,7 +373,7 @@ func (s *Store) keepRejects(ctx context.Context, tx *sqlx.Tx, of *source.Opened,
 		return nil
 	}
 	texts := func(text func(*source.Reject) string) any { return pq.StringArray(pg.Pluck(each, text)) }
-	_, err := pg.Affected(ctx, tx, keepRejects, of.Company, of.SourceID, s.moment(),
+	_, err := pg.Affected(ctx, tx, keepRejects, of.Company, of.SourceID, s.Moment(),
 		texts((*source.Reject).ID), texts(func(r *source.Reject) string { return r.Reason }),
 		texts(func(r *source.Reject) string { return r.Field }), texts(func(r *source.Reject) string { return withoutNUL(r.Payload) }),
 		pq.BoolArray(pg.Pluck(each, func(r *source.Reject) bool { return r.IsRecord })), pq.Int64Array(pg.Pluck(each, func(r *source.Reject) int64 { return r.Times })))
@@ -490,27 +425,27 @@ var rejectKey = query.Field{Name: "id"}
 
 // Rejects implements source.Sources.
 func (s *Store) Rejects(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*source.Reject], error) {
-	return keyset.Page(ctx, s.pool, rejectsTable, scope, listing, (*rejectRow).reject)
+	return keyset.Page(ctx, s.Pool, rejectsTable, scope, listing, (*rejectRow).reject)
 }
 
 // CountRejects implements source.Sources.
 func (s *Store) CountRejects(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return rejectsTable.Count(ctx, s.pool, scope, listing)
+	return rejectsTable.Count(ctx, s.Pool, scope, listing)
 }
 
 // FindRejects implements source.Sources.
 func (s *Store) FindRejects(ctx context.Context, scope domain.Scope, ids []string) (map[string]*source.Reject, error) {
-	if err := wholeOnly(scope); err != nil {
+	if err := s.Table.Check(scope); err != nil {
 		return nil, err
 	}
-	rows, err := pg.SelectAll[rejectRow](ctx, s.pool, findRejects, scope.Company, pg.UUIDs(ids))
+	rows, err := pg.SelectAll[rejectRow](ctx, s.Pool, findRejects, scope.Company, pg.UUIDs(ids))
 	return pg.Keyed(pg.Pluck(rows, (*rejectRow).reject), (*source.Reject).ID), err
 }
 
 // NextRejects returns the rejects of a source that can be replayed after a digest, in the
 // order of digests, up to a number.
 func (s *Store) NextRejects(ctx context.Context, of *source.Opened, after [16]byte, most int) ([]*source.Reject, error) {
-	rows, err := pg.SelectAll[rejectRow](ctx, s.pool, nextRejects, of.Company, of.SourceID, uuid.UUID(after).String(), most)
+	rows, err := pg.SelectAll[rejectRow](ctx, s.Pool, nextRejects, of.Company, of.SourceID, uuid.UUID(after).String(), most)
 	return pg.Pluck(rows, (*rejectRow).reject), err
 }
 
@@ -529,7 +464,7 @@ func (s *Store) Settle(ctx context.Context, scope domain.Scope, of *source.Opene
 		return pq.StringArray(pg.Pluck(of, text))
 	}
 	id := (*source.Reject).ID
-	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	return pg.InTx(ctx, s.Pool, func(tx *sqlx.Tx) error {
 		if len(outcome.Rejected) > 0 {
 			_, err := pg.Affected(ctx, tx, restateReject, of.Company, of.SourceID, texts(outcome.Rejected, id),
 				texts(outcome.Rejected, func(r *source.Reject) string { return r.Reason }), texts(outcome.Rejected, func(r *source.Reject) string { return r.Field }))
@@ -544,7 +479,7 @@ func (s *Store) Settle(ctx context.Context, scope domain.Scope, of *source.Opene
 		if err != nil {
 			return err
 		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditSourceReplay, of.Name, domain.Became("records", strconv.Itoa(n))))
+		return audit.Record(ctx, tx, scope, *s.Note(domain.AuditSourceReplay, of.Name, domain.Became("records", strconv.Itoa(n))))
 	})
 }
 
@@ -620,10 +555,10 @@ func (s *Store) Profiles(ctx context.Context, scope domain.Scope) ([]*source.Pro
 
 // Profile implements source.Sources.
 func (s *Store) Profile(ctx context.Context, scope domain.Scope, name string) (*source.Profile, error) {
-	if err := wholeOnly(scope); err != nil {
+	if err := s.Table.Check(scope); err != nil {
 		return nil, err
 	}
-	return s.profile(ctx, s.pool, scope.Company, name)
+	return s.profile(ctx, s.Pool, scope.Company, name)
 }
 
 // ProfileVersions implements source.Sources.
@@ -632,10 +567,10 @@ func (s *Store) ProfileVersions(ctx context.Context, scope domain.Scope, name st
 }
 
 func (s *Store) profiles(ctx context.Context, scope domain.Scope, sql string, args ...any) ([]*source.Profile, error) {
-	if err := wholeOnly(scope); err != nil {
+	if err := s.Table.Check(scope); err != nil {
 		return nil, err
 	}
-	rows, err := pg.SelectAll[ProfileRow](ctx, s.pool, sql, append([]any{scope.Company}, args...)...)
+	rows, err := pg.SelectAll[ProfileRow](ctx, s.Pool, sql, append([]any{scope.Company}, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -650,14 +585,14 @@ func (s *Store) profiles(ctx context.Context, scope domain.Scope, sql string, ar
 
 // SaveProfile implements source.Sources. What changes nothing makes no version.
 func (s *Store) SaveProfile(ctx context.Context, scope domain.Scope, p source.Profile) (saved *source.Profile, err error) {
-	if err := wholeOnly(scope); err != nil {
+	if err := s.Table.Check(scope); err != nil {
 		return nil, err
 	}
 	p = p.WithDefaults()
 	if err := s.Check(p); err != nil {
 		return nil, err
 	}
-	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	err = s.Transact(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		version, outcome, err := s.keepProfile(ctx, tx, scope.Company, p)
 		if err != nil {
 			return nil, err
@@ -675,10 +610,7 @@ func (s *Store) SaveProfile(ctx context.Context, scope domain.Scope, p source.Pr
 
 // KeepProfiles adds profiles of an import, as versions where they differ from the newest.
 func (s *Store) KeepProfiles(ctx context.Context, scope domain.Scope, profiles []*source.Profile) (kept []domain.Imported, err error) {
-	if err := wholeOnly(scope); err != nil {
-		return nil, err
-	}
-	err = audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	err = s.Transact(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		kept = make([]domain.Imported, len(profiles))
 		for i, p := range profiles {
 			refused := s.Check(*p)
@@ -721,7 +653,7 @@ func (s *Store) keepProfile(ctx context.Context, tx *sqlx.Tx, company domain.Com
 		same, err := row.Profile()
 		return same, domain.Unchanged, err
 	}
-	p.Version, p.ChangedAt = row.Version+1, new(s.moment())
+	p.Version, p.ChangedAt = row.Version+1, new(s.Moment())
 	if _, err := tx.ExecContext(ctx, insertProfile, company, p.Name, p.Version, string(spec), *p.ChangedAt); err != nil {
 		return nil, 0, err
 	}
@@ -733,10 +665,7 @@ const removeProfile = `DELETE FROM source_profiles WHERE company_id = $1 AND nam
 
 // RemoveProfile implements source.Sources.
 func (s *Store) RemoveProfile(ctx context.Context, scope domain.Scope, name string) error {
-	if err := wholeOnly(scope); err != nil {
-		return err
-	}
-	return audit.ChangeLocked(ctx, s.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	return s.Transact(ctx, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		n, err := pg.Count(ctx, tx, profileInUse, scope.Company, name)
 		if err != nil {
 			return nil, err
