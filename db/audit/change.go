@@ -32,24 +32,6 @@ func ChangeLocked(ctx context.Context, pool *sqlx.DB, scope domain.Scope, do fun
 	})
 }
 
-// Edit is Change of one thing, which it returns as it is afterwards. find reads it, and
-// locks it where it is read to be changed.
-func Edit[T any](
-	ctx context.Context, pool *sqlx.DB, scope domain.Scope, find func(tx *sqlx.Tx, locks bool) (*T, error), do func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error),
-) (edited *T, err error) {
-	err = Change(ctx, pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
-		if edited, err = find(tx, true); err != nil {
-			return nil, err
-		}
-		entry, err := do(tx, edited)
-		if err == nil && entry != nil {
-			edited, err = find(tx, false)
-		}
-		return entry, err
-	})
-	return edited, err
-}
-
 // Entry is the entry of a change of what has a number.
 func Entry(action, subjectType string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
 	return &domain.AuditEntry{Action: action, SubjectType: subjectType, SubjectID: pg.FormatInt(id), Changes: changes}

@@ -45,7 +45,7 @@ func New(pool *sqlx.DB, options Options) *Store {
 			return err
 		},
 	}, cmp.Or(options.Most, dashboard.MaxDashboards)}
-	s.Hide = s.hide
+	s.Complete = s.hide
 	return s
 }
 

@@ -43,8 +43,9 @@ type Kind[K ID, R, T any] struct {
 	About   func(of *T) []string
 	// None is what Entry compares a thing with that is new or gone; nil for nothing.
 	None *T
-	// Hide takes away what the scope does not show of things that it shows; nil for nothing.
-	Hide func(ctx context.Context, scope domain.Scope, of ...*T) error
+	// Complete adds to the things that are returned what stands elsewhere, or takes away what the
+	// scope does not show of them; nil for nothing.
+	Complete func(ctx context.Context, scope domain.Scope, of ...*T) error
 }
 
 // Store keeps things of one kind.
@@ -75,11 +76,11 @@ func (k *Kind[K, R, T]) shown(scope domain.Scope) []any {
 	return k.Shown(scope)
 }
 
-func (k *Kind[K, R, T]) hidden(ctx context.Context, scope domain.Scope, err error, of ...*T) error {
-	if err != nil || k.Hide == nil {
+func (k *Kind[K, R, T]) complete(ctx context.Context, scope domain.Scope, err error, of ...*T) error {
+	if err != nil || k.Complete == nil {
 		return err
 	}
-	return k.Hide(ctx, scope, of...)
+	return k.Complete(ctx, scope, of...)
 }
 
 // List returns a part of the things that the scope shows.
@@ -90,7 +91,7 @@ func (s *Store[K, R, T, P]) List(ctx context.Context, scope domain.Scope, listin
 		unread = cmp.Or(unread, err)
 		return of
 	}, s.shown(scope)...)
-	return slice, s.hidden(ctx, scope, cmp.Or(err, unread), slice.Items...)
+	return slice, s.complete(ctx, scope, cmp.Or(err, unread), slice.Items...)
 }
 
 // Count counts the things of a listing.
@@ -101,16 +102,16 @@ func (s *Store[K, R, T, P]) Count(ctx context.Context, scope domain.Scope, listi
 // FindMany returns those that the scope shows, by their ids.
 func (s *Store[K, R, T, P]) FindMany(ctx context.Context, scope domain.Scope, ids []K) (map[K]*T, error) {
 	all, err := s.find(ctx, s.Pool, scope, "", ids...)
-	return pg.Keyed(all, func(of *T) K { return *s.ID(of) }), s.hidden(ctx, scope, err, all...)
+	return pg.Keyed(all, func(of *T) K { return *s.ID(of) }), s.complete(ctx, scope, err, all...)
 }
 
 // Find returns one that the scope shows.
 func (s *Store[K, R, T, P]) Find(ctx context.Context, scope domain.Scope, id K) (*T, error) {
 	of, err := s.FindIn(ctx, s.Pool, scope, id)
-	return of, s.hidden(ctx, scope, err, of)
+	return of, s.complete(ctx, scope, err, of)
 }
 
-// FindIn is Find in a transaction, which hides nothing.
+// FindIn is Find in a transaction, without Complete.
 func (k *Kind[K, R, T]) FindIn(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id K) (*T, error) {
 	return k.one(ctx, in, scope, "", id)
 }
@@ -186,7 +187,7 @@ func (s *Store[K, R, T, P]) Create(
 		}
 		return entry(created), nil
 	})
-	return created, err
+	return created, s.complete(ctx, scope, err, created)
 }
 
 // Locked runs do with a thing that the scope shows and that nobody else changes meanwhile, and
@@ -205,19 +206,22 @@ func (s *Store[K, R, T, P]) Locked(ctx context.Context, scope domain.Scope, id K
 		}
 		return do(tx, of)
 	})
-	return of, err
+	return of, s.complete(ctx, scope, err, of)
 }
 
-// Change is Locked for a do that changes the database alone: it returns the thing as it is read again.
-func (s *Store[K, R, T, P]) Change(ctx context.Context, scope domain.Scope, id K, do func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error)) (changed *T, err error) {
-	_, err = s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
+// Change is Locked for a do that changes the database alone: the thing is read again.
+func (s *Store[K, R, T, P]) Change(ctx context.Context, scope domain.Scope, id K, do func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error)) (*T, error) {
+	return s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
 		entry, err := do(tx, of)
-		if changed = of; err == nil && entry != nil {
-			changed, err = s.FindIn(ctx, tx, scope, id)
+		if err != nil || entry == nil {
+			return nil, err
+		}
+		changed, err := s.FindIn(ctx, tx, scope, id)
+		if err == nil {
+			*of = *changed
 		}
 		return entry, err
 	})
-	return changed, err
 }
 
 // Edit is Change of a thing that still has the version which the caller expects.

@@ -52,7 +52,7 @@ func (s *Owned[R, T, P]) Create(ctx context.Context, scope domain.Scope, of *T, 
 func (s *Owned[R, T, P]) Edit(
 	ctx context.Context, scope domain.Scope, id string, apply func(before T) (T, error), write func(tx *sqlx.Tx, before, after *T) error,
 ) (*T, error) {
-	edited, err := s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
+	return s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
 		if err := scope.CheckVersion(s.Version(of)); err != nil {
 			return nil, err
 		}
@@ -69,17 +69,15 @@ func (s *Owned[R, T, P]) Edit(
 		*s.Made(of).ChangedAt = s.Moment()
 		return entry, write(tx, &before, of)
 	})
-	return edited, s.hidden(ctx, scope, err, edited)
 }
 
 // Remove returns the thing as it was.
 func (s *Owned[R, T, P]) Remove(ctx context.Context, scope domain.Scope, id string) (*T, error) {
-	removed, err := s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
+	return s.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *T) (*domain.AuditEntry, error) {
 		if err := s.MayChange(scope, *of); err != nil {
 			return nil, err
 		}
 		_, err := pg.Affected(ctx, tx, s.RemoveSQL, scope.Company, id)
 		return s.Entry(s.Name+".delete", of, nil), err
 	})
-	return removed, s.hidden(ctx, scope, err, removed)
 }

@@ -40,9 +40,9 @@ LIMIT 1000`
 // Due returns upstreams of which a pass may begin, or edits may be sent, at most 1,000 of each node of the database.
 // It returns them beside the error where some nodes fail.
 func (s *Store) Due(ctx context.Context) (all []upstream.Due, err error) {
-	at := s.moment()
-	err = companies.EachNode(ctx, s.pool, func(of pq.Int64Array) error {
-		rows, err := pg.SelectAll[upstream.Due](ctx, s.pool, dueUpstreams, of, at, at.Add(webhook.PutOff))
+	at := s.Moment()
+	err = companies.EachNode(ctx, s.Pool, func(of pq.Int64Array) error {
+		rows, err := pg.SelectAll[upstream.Due](ctx, s.Pool, dueUpstreams, of, at, at.Add(webhook.PutOff))
 		for _, row := range rows {
 			all = append(all, *row)
 		}
@@ -70,8 +70,8 @@ type claimedRow struct {
 // has begun it. One that was interrupted goes on from where it stood. A job beside an error
 // has no key: Finish says so.
 func (s *Store) Claim(ctx context.Context, due upstream.Due, lease time.Duration) (*upstream.Job, error) {
-	at := s.moment()
-	row, err := pg.GetOne[claimedRow](ctx, s.pool, nil, claimUpstream, due.CompanyID, at, at.Add(webhook.PutOff), due.UpstreamID, at.Add(lease))
+	at := s.Moment()
+	row, err := pg.GetOne[claimedRow](ctx, s.Pool, nil, claimUpstream, due.CompanyID, at, at.Add(webhook.PutOff), due.UpstreamID, at.Add(lease))
 	if err != nil || row == nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Store) Claim(ctx context.Context, due upstream.Due, lease time.Duration
 	if !job.IsWriting {
 		err = s.begin(ctx, job)
 	}
-	company, lost := companies.New(s.pool).Find(ctx, domain.Whole(due.CompanyID))
+	company, lost := companies.New(s.Pool).Find(ctx, domain.Whole(due.CompanyID))
 	if err = errors.Join(err, lost); err != nil {
 		return job, err
 	}
@@ -113,7 +113,7 @@ func (s *Store) begin(ctx context.Context, job *upstream.Job) error {
 	}
 	job.Cursor = upstream.NewCursor(&job.Upstream.Spec, job.IsSweep, job.StartedAt)
 	company, id := job.Company.CompanyID, job.Upstream.UpstreamID
-	return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	return pg.InTx(ctx, s.Pool, func(tx *sqlx.Tx) error {
 		n, err := pg.Affected(ctx, tx, beginPass, company, id, job.Claim, textOf(job.Cursor))
 		if err != nil || n == 0 {
 			return cmp.Or(err, error(errLost))
@@ -127,7 +127,7 @@ const reachCursor = `UPDATE upstreams SET cursor = $4 WHERE company_id = $1 AND 
 
 // Reach notes where the pass stands.
 func (s *Store) Reach(ctx context.Context, job *upstream.Job) error {
-	n, err := pg.Affected(ctx, s.pool, reachCursor, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, textOf(job.Cursor))
+	n, err := pg.Affected(ctx, s.Pool, reachCursor, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, textOf(job.Cursor))
 	if err == nil && n == 0 {
 		return errLost
 	}
@@ -146,14 +146,14 @@ WHERE company_id = $1 AND upstream_id = $2 AND claim = $3`
 // Renew goes on with a pass for as long as the lease lasts, and notes its progress; false
 // where the upstream was paused or removed, or another worker has the pass.
 func (s *Store) Renew(ctx context.Context, job *upstream.Job, lease time.Duration, progress []upstream.Progress) (bool, error) {
-	n, err := pg.Affected(ctx, s.pool, renewClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, s.moment().Add(lease), textOf(listed(progress)))
+	n, err := pg.Affected(ctx, s.Pool, renewClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, s.Moment().Add(lease), textOf(listed(progress)))
 	return n > 0, err
 }
 
 // Release gives a pass back, which goes on from where it stands, and has booked so many
 // records.
 func (s *Store) Release(ctx context.Context, job *upstream.Job, records int64) error {
-	_, err := pg.Affected(ctx, s.pool, releaseClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, records)
+	_, err := pg.Affected(ctx, s.Pool, releaseClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim, records)
 	return err
 }
 
@@ -199,16 +199,16 @@ WHERE u.company_id = $1 AND u.upstream_id = $2`
 
 // Finish ends a pass; false where another worker has it.
 func (s *Store) Finish(ctx context.Context, job *upstream.Job, outcome upstream.Outcome) (isOurs bool, err error) {
-	at := s.moment()
+	at := s.Moment()
 	company, id := job.Company.CompanyID, job.Upstream.UpstreamID
 	args := []any{company, id, job.Claim, textOf(listed(outcome.Progress)), outcome.Records, job.StartedAt, at}
 	if outcome.Err != "" {
-		n, err := pg.Affected(ctx, s.pool, failPass, append(args, at.Add(upstream.Next(outcome.Every, job.Attempts)), outcome.Err)...)
+		n, err := pg.Affected(ctx, s.Pool, failPass, append(args, at.Add(upstream.Next(outcome.Every, job.Attempts)), outcome.Err)...)
 		return n > 0, err
 	}
 	refusals := pq.StringArray(append([]string{}, outcome.Refusals...))
 	args = append(args, at.Add(outcome.Every), job.CompleteUntil(), job.IsSweep, job.Sweep, outcome.Refused, refusals, outcome.Lowered, outcome.Held, job.ClaimedAt)
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	err = pg.InTx(ctx, s.Pool, func(tx *sqlx.Tx) error {
 		n, err := pg.Affected(ctx, tx, succeedPass, args...)
 		if isOurs = n > 0; err != nil || !isOurs {
 			return err
@@ -227,7 +227,7 @@ const holdClaim = `SELECT u.claim FROM upstreams u WHERE u.company_id = $1 AND u
 // holding runs do in a transaction in which the upstream is not removed.
 func (s *Store) holding(ctx context.Context, job *upstream.Job, do func(tx *sqlx.Tx) error) error {
 	return pg.Retry(ctx, func() error {
-		return pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+		return pg.InTx(ctx, s.Pool, func(tx *sqlx.Tx) error {
 			_, err := pg.GetOne[struct{ Claim int64 }](ctx, tx, errLost, holdClaim, job.Company.CompanyID, job.Upstream.UpstreamID, job.Claim)
 			if err != nil {
 				return err
@@ -275,7 +275,7 @@ ORDER BY s.physical_id`
 
 // Cards returns the subscribers that the upstream has brought.
 func (s *Store) Cards(ctx context.Context, job *upstream.Job) ([]*upstream.Card, error) {
-	return pg.SelectAll[upstream.Card](ctx, s.pool, listCards, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep)
+	return pg.SelectAll[upstream.Card](ctx, s.Pool, listCards, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep)
 }
 
 const (
@@ -293,12 +293,12 @@ WHERE st.company_id = $1 AND s.company_id = $1 AND o.company_id = $1 AND o.upstr
 
 // Carriers returns the subscribers that the sweep has found and that carry a tag here.
 func (s *Store) Carriers(ctx context.Context, job *upstream.Job, tag domain.TagName) ([]string, error) {
-	return pg.SelectValues[string](ctx, s.pool, listCarriers, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep, string(tag))
+	return pg.SelectValues[string](ctx, s.Pool, listCarriers, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep, string(tag))
 }
 
 // Tags returns the tags that subscribers carry here which the sweep has found.
 func (s *Store) Tags(ctx context.Context, job *upstream.Job) ([]domain.TagName, error) {
-	return pg.SelectValues[domain.TagName](ctx, s.pool, listTags, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep)
+	return pg.SelectValues[domain.TagName](ctx, s.Pool, listTags, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep)
 }
 
 const (
@@ -391,7 +391,7 @@ WHERE o.company_id = $1 AND s.company_id = $1 AND o.upstream_id = $2 AND s.is_ac
 
 // Census counts the subscribers that are active here.
 func (s *Store) Census(ctx context.Context, job *upstream.Job) (*upstream.Census, error) {
-	return pg.GetOne[upstream.Census](ctx, s.pool, nil, takeCensus, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep)
+	return pg.GetOne[upstream.Census](ctx, s.Pool, nil, takeCensus, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep)
 }
 
 const (
@@ -420,7 +420,7 @@ RETURNING s.physical_id`
 // Missing returns subscribers that neither this sweep nor the one before has found, up to a
 // number.
 func (s *Store) Missing(ctx context.Context, job *upstream.Job, most int) ([]string, error) {
-	return pg.SelectValues[string](ctx, s.pool, missingSubscribers, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep-1, most)
+	return pg.SelectValues[string](ctx, s.Pool, missingSubscribers, job.Company.CompanyID, job.Upstream.UpstreamID, job.Sweep-1, most)
 }
 
 // End makes subscribers inactive that Missing has returned, and notes why in the audit log.

@@ -6,16 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 
-	"simgraph/db/audit"
-	"simgraph/db/companies"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -37,20 +33,25 @@ type Options struct {
 
 // Store keeps upstreams in PostgreSQL.
 type Store struct {
-	pool *sqlx.DB
+	kept.Store[int64, upstreamRow, upstream.Upstream, *upstreamRow]
 	Options
 }
 
 var _ upstream.Upstreams = (*Store)(nil)
 
 // New returns the store on the pool.
-func New(pool *sqlx.DB, options Options) *Store { return &Store{pool, options} }
-
-func (s *Store) moment() time.Time { return pg.Moment(s.Now()) }
-
-func wholeOnly(scope domain.Scope) error { return pg.WholeCompanyOnly(scope, "upstreams") }
-
-func noUpstream(id int64) error { return domain.NotFound("upstreamId", "upstream", pg.FormatInt(id)) }
+func New(pool *sqlx.DB, options Options) *Store {
+	s := &Store{Options: options}
+	s.Store = kept.New(pool, options.Now, kept.Kind[int64, upstreamRow, upstream.Upstream]{
+		Type: "Upstream", Name: "upstream", Table: upstreamsTable, Lock: ` FOR NO KEY UPDATE`,
+		Read: func(r *upstreamRow) (*upstream.Upstream, error) { return r.upstream(s.Moment()), nil },
+		ID:   func(of *upstream.Upstream) *int64 { return &of.UpstreamID }, Version: func(of *upstream.Upstream) string { return of.Version() },
+		Complete: func(ctx context.Context, scope domain.Scope, of ...*upstream.Upstream) error {
+			return countWritesOf(ctx, pool, scope, of...)
+		},
+	})
+	return s
+}
 
 const (
 	upstreamColumns = `u.upstream_id, u.name, u.base_url, u.source, u.labels, u.is_written_through, u.days, u.currency, u.is_copying_alerts, u.is_copying_recipients,
@@ -60,11 +61,6 @@ const (
 	fromUpstreams = `
 FROM upstreams u
 WHERE u.company_id = $1`
-	selectUpstreams = `SELECT ` + upstreamColumns + fromUpstreams
-	findUpstreams   = selectUpstreams + ` AND u.upstream_id = ANY($2)`
-	upstreamByID    = selectUpstreams + ` AND u.upstream_id = $2`
-	lockUpstream    = upstreamByID + ` FOR NO KEY UPDATE`
-	lockToRemove    = upstreamByID + ` FOR UPDATE`
 )
 
 type upstreamRow struct {
@@ -89,6 +85,7 @@ type upstreamRow struct {
 	HeldAt, ConfirmedAt                             *time.Time
 	WriteError                                      *string
 	WritesDueAt                                     *time.Time
+	keyset.Keyed
 }
 
 // upstream is the row at a time.
@@ -131,52 +128,6 @@ var upstreamsTable = keyset.Table{
 	},
 }
 
-type listedUpstream struct {
-	upstreamRow
-	keyset.Keyed
-}
-
-// List implements upstream.Upstreams.
-func (s *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*upstream.Upstream], error) {
-	now := s.moment()
-	slice, err := keyset.Page(ctx, s.pool, upstreamsTable, scope, listing, func(r *listedUpstream) *upstream.Upstream { return r.upstream(now) })
-	if err != nil {
-		return slice, err
-	}
-	return slice, s.countWrites(ctx, s.pool, scope, slice.Items)
-}
-
-// Count implements upstream.Upstreams.
-func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return upstreamsTable.Count(ctx, s.pool, scope, listing)
-}
-
-// FindMany implements upstream.Upstreams.
-func (s *Store) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*upstream.Upstream, error) {
-	if err := wholeOnly(scope); err != nil {
-		return nil, err
-	}
-	now := s.moment()
-	rows, err := pg.SelectAll[upstreamRow](ctx, s.pool, findUpstreams, scope.Company, pq.Int64Array(ids))
-	found := make(map[int64]*upstream.Upstream, len(rows))
-	for _, row := range rows {
-		found[row.UpstreamID] = row.upstream(now)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return found, s.countWrites(ctx, s.pool, scope, slices.Collect(maps.Values(found)))
-}
-
-func (s *Store) find(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64, sql string) (*upstream.Upstream, error) {
-	row, err := pg.GetOne[upstreamRow](ctx, in, noUpstream(id), sql, scope.Company, id)
-	if err != nil {
-		return nil, err
-	}
-	of := row.upstream(s.moment())
-	return of, s.countWrites(ctx, in, scope, []*upstream.Upstream{of})
-}
-
 const (
 	countUpstreams = `SELECT count(*) FROM upstreams WHERE company_id = $1`
 	countNamed     = `SELECT count(*) FROM upstreams WHERE company_id = $1 AND name = $2 AND upstream_id <> $3`
@@ -190,37 +141,31 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)`
 )
 
 // Create implements upstream.Upstreams. The first pass begins at once.
-func (s *Store) Create(ctx context.Context, scope domain.Scope, spec upstream.Spec, key upstream.Key) (created *upstream.Upstream, err error) {
-	if err := wholeOnly(scope); err != nil {
+func (s *Store) Create(ctx context.Context, scope domain.Scope, spec upstream.Spec, key upstream.Key) (*upstream.Upstream, error) {
+	if err := s.Table.Check(scope); err != nil {
 		return nil, err
 	}
 	spec = spec.WithDefaults()
 	if err := spec.Check(s.Rules); err != nil {
 		return nil, err
 	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
+	return s.Store.Create(ctx, scope, func(tx *sqlx.Tx) (id int64, err error) {
 		if err := s.mayCreate(ctx, tx, scope, &spec); err != nil {
-			return err
+			return 0, err
 		}
-		var id int64
 		if err := tx.GetContext(ctx, &id, newUpstream); err != nil {
-			return err
+			return 0, err
 		}
 		sealed, err := s.seal(scope.Company, id, key)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		_, err = pg.Affected(ctx, tx, insertUpstream, scope.Company, id, spec.Name, spec.BaseURL, spec.SourceName, labelsOf(&spec), spec.Days, spec.Currency,
-			spec.IsCopyingAlerts, spec.IsCopyingRecipients, sealed, s.moment(), spec.Labels == upstream.WrittenThrough)
-		if err != nil {
-			return err
-		}
-		if created, err = s.find(ctx, tx, scope, id, upstreamByID); err != nil {
-			return err
-		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditUpstreamCreate, id, domain.Differences(nil, &spec, audited)...))
+			spec.IsCopyingAlerts, spec.IsCopyingRecipients, sealed, s.Moment(), spec.Labels == upstream.WrittenThrough)
+		return id, err
+	}, func(of *upstream.Upstream) *domain.AuditEntry {
+		return s.Note(domain.AuditUpstreamCreate, of.UpstreamID, domain.Differences(nil, &spec, audited)...)
 	})
-	return created, err
 }
 
 // labelsOf is whose nicknames and tags a sweep stores.
@@ -232,9 +177,6 @@ func labelsOf(spec *upstream.Spec) upstream.Side {
 }
 
 func (s *Store) mayCreate(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, spec *upstream.Spec) error {
-	if _, err := companies.Lock(ctx, tx, scope.Company); err != nil {
-		return err
-	}
 	n, err := pg.Count(ctx, tx, countUpstreams, scope.Company)
 	if err != nil {
 		return err
@@ -263,10 +205,6 @@ func free(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, name string, id 
 	return err
 }
 
-func entryOf(action string, id int64, changes ...domain.AuditChange) *domain.AuditEntry {
-	return audit.Entry(action, "Upstream", id, changes...)
-}
-
 var audited = []domain.AuditField[upstream.Spec]{
 	{Name: "name", Text: func(s *upstream.Spec) string { return s.Name }},
 	{Name: "baseUrl", Text: func(s *upstream.Spec) string { return s.BaseURL }},
@@ -276,21 +214,6 @@ var audited = []domain.AuditField[upstream.Spec]{
 	{Name: "currency", Text: func(s *upstream.Spec) string { return s.Currency }},
 	{Name: "isCopyingAlerts", Text: func(s *upstream.Spec) string { return strconv.FormatBool(s.IsCopyingAlerts) }},
 	{Name: "isCopyingRecipients", Text: func(s *upstream.Spec) string { return strconv.FormatBool(s.IsCopyingRecipients) }},
-}
-
-// changing runs do with an upstream that nobody else changes meanwhile, and notes its entry
-// unless that is nil.
-func (s *Store) changing(ctx context.Context, scope domain.Scope, id int64, do func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error)) (*upstream.Upstream, error) {
-	if err := wholeOnly(scope); err != nil {
-		return nil, err
-	}
-	find := func(tx *sqlx.Tx, locks bool) (*upstream.Upstream, error) {
-		if locks {
-			return s.find(ctx, tx, scope, id, lockUpstream)
-		}
-		return s.find(ctx, tx, scope, id, upstreamByID)
-	}
-	return audit.Edit(ctx, s.pool, scope, find, do)
 }
 
 const (
@@ -307,11 +230,8 @@ WHERE company_id = $1 AND upstream_id = $2`
 )
 
 // Edit implements upstream.Upstreams. A pass that was interrupted begins anew.
-func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit upstream.Edit) (edited *upstream.Upstream, err error) {
-	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
-		if err := scope.CheckVersion(of.Version()); err != nil {
-			return nil, err
-		}
+func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit upstream.Edit) (*upstream.Upstream, error) {
+	return s.Store.Edit(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
 		spec := edit.Apply(of.Spec)
 		if err := spec.Check(s.Rules); err != nil {
 			return nil, err
@@ -342,8 +262,8 @@ func (s *Store) Edit(ctx context.Context, scope domain.Scope, id int64, edit ups
 			}
 		}
 		_, err := pg.Affected(ctx, tx, writeUpstream, scope.Company, id, spec.Name, spec.BaseURL, labelsOf(&spec), spec.Days, spec.Currency,
-			spec.IsCopyingAlerts, spec.IsCopyingRecipients, s.moment(), spec != of.Spec, spec.Labels == upstream.WrittenThrough)
-		return entryOf(domain.AuditUpstreamEdit, id, all...), err
+			spec.IsCopyingAlerts, spec.IsCopyingRecipients, s.Moment(), spec != of.Spec, spec.Labels == upstream.WrittenThrough)
+		return s.Note(domain.AuditUpstreamEdit, id, all...), err
 	})
 }
 
@@ -351,16 +271,16 @@ const switchUpstream = `UPDATE upstreams SET paused_at = $3, due_at = $4, attemp
 
 // Switch implements upstream.Upstreams.
 func (s *Store) Switch(ctx context.Context, scope domain.Scope, id int64, paused bool) (*upstream.Upstream, error) {
-	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
+	return s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
 		if paused == of.IsPaused() {
 			return nil, nil
 		}
 		action, at := domain.AuditUpstreamResume, (*time.Time)(nil)
 		if paused {
-			action, at = domain.AuditUpstreamPause, new(s.moment())
+			action, at = domain.AuditUpstreamPause, new(s.Moment())
 		}
-		_, err := pg.Affected(ctx, tx, switchUpstream, scope.Company, id, at, s.moment())
-		return entryOf(action, id), err
+		_, err := pg.Affected(ctx, tx, switchUpstream, scope.Company, id, at, s.Moment())
+		return s.Note(action, id), err
 	})
 }
 
@@ -370,12 +290,12 @@ WHERE company_id = $1 AND upstream_id = $2`
 
 // Request implements upstream.Upstreams.
 func (s *Store) Request(ctx context.Context, scope domain.Scope, id int64, sweep bool) (*upstream.Upstream, error) {
-	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
+	return s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
 		if of.IsPaused() {
 			return nil, domain.Invalid("upstreamId", "the upstream %q is paused", of.Name)
 		}
-		_, err := pg.Affected(ctx, tx, requestPass, scope.Company, id, s.moment(), sweep)
-		return entryOf(domain.AuditUpstreamSync, id, domain.Became("sweep", strconv.FormatBool(sweep))), err
+		_, err := pg.Affected(ctx, tx, requestPass, scope.Company, id, s.Moment(), sweep)
+		return s.Note(domain.AuditUpstreamSync, id, domain.Became("sweep", strconv.FormatBool(sweep))), err
 	})
 }
 
@@ -385,7 +305,7 @@ WHERE company_id = $1 AND upstream_id = $2`
 
 // ConfirmRemovals implements upstream.Upstreams.
 func (s *Store) ConfirmRemovals(ctx context.Context, scope domain.Scope, id, subscribers int64) (*upstream.Upstream, error) {
-	return s.changing(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
+	return s.Change(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
 		switch {
 		case of.IsPaused():
 			return nil, domain.Invalid("upstreamId", "the upstream %q is paused", of.Name)
@@ -394,8 +314,8 @@ func (s *Store) ConfirmRemovals(ctx context.Context, scope domain.Scope, id, sub
 		case of.Removals.Subscribers != subscribers:
 			return nil, domain.Invalid("subscribers", "%d subscribers wait to be made inactive, not %d", of.Removals.Subscribers, subscribers)
 		}
-		_, err := pg.Affected(ctx, tx, confirmRemovals, scope.Company, id, s.moment())
-		return entryOf(domain.AuditUpstreamConfirm, id, domain.Became("subscribers", pg.FormatInt(subscribers))), err
+		_, err := pg.Affected(ctx, tx, confirmRemovals, scope.Company, id, s.Moment())
+		return s.Note(domain.AuditUpstreamConfirm, id, domain.Became("subscribers", pg.FormatInt(subscribers))), err
 	})
 }
 
@@ -406,21 +326,17 @@ const (
 	removeUpstream    = `DELETE FROM upstreams WHERE company_id = $1 AND upstream_id = $2`
 )
 
-// Remove implements upstream.Upstreams.
-func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *upstream.Upstream, err error) {
-	if err := wholeOnly(scope); err != nil {
-		return nil, err
-	}
-	err = pg.InTx(ctx, s.pool, func(tx *sqlx.Tx) error {
-		if removed, err = s.find(ctx, tx, scope, id, lockToRemove); err != nil {
-			return err
+// Remove implements upstream.Upstreams. It counts the writes before it removes them, too.
+func (s *Store) Remove(ctx context.Context, scope domain.Scope, id int64) (*upstream.Upstream, error) {
+	store := s.Store
+	store.Lock, store.Complete = ` FOR UPDATE`, nil
+	return store.Locked(ctx, scope, id, func(tx *sqlx.Tx, of *upstream.Upstream) (*domain.AuditEntry, error) {
+		if err := countWritesOf(ctx, tx, scope, of); err != nil {
+			return nil, err
 		}
-		if err := pg.Each(ctx, tx, []string{removeGroups, removeSubscribers, removeWrites, removeDeleted, removeUpstream}, scope.Company, id); err != nil {
-			return err
-		}
-		return audit.Record(ctx, tx, scope, *entryOf(domain.AuditUpstreamRemove, id, domain.Was("name", removed.Name), domain.Was("baseUrl", removed.BaseURL)))
+		err := pg.Each(ctx, tx, []string{removeGroups, removeSubscribers, removeWrites, removeDeleted, removeUpstream}, scope.Company, id)
+		return s.Note(domain.AuditUpstreamRemove, id, domain.Was("name", of.Name), domain.Was("baseUrl", of.BaseURL)), err
 	})
-	return removed, err
 }
 
 // purpose binds a key to its upstream.

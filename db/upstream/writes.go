@@ -27,14 +27,14 @@ LIMIT $3`
 
 // Writes returns edits that wait to be sent, up to a number.
 func (s *Store) Writes(ctx context.Context, job *upstream.Job, most int) ([]*upstream.Write, error) {
-	return pg.SelectAll[upstream.Write](ctx, s.pool, waitingWrites, job.Company.CompanyID, job.Upstream.UpstreamID, most)
+	return pg.SelectAll[upstream.Write](ctx, s.Pool, waitingWrites, job.Company.CompanyID, job.Upstream.UpstreamID, most)
 }
 
 // Written notes that an edit was sent, or why the other server refused it; "" where it did
 // not.
 func (s *Store) Written(ctx context.Context, job *upstream.Job, w *upstream.Write, refusal string) error {
 	return s.holding(ctx, job, func(tx *sqlx.Tx) error {
-		args := []any{job.Company.CompanyID, job.Upstream.UpstreamID, w.PhysicalID, w.TagName, w.Version, s.moment()}
+		args := []any{job.Company.CompanyID, job.Upstream.UpstreamID, w.PhysicalID, w.TagName, w.Version, s.Moment()}
 		sql := noteSent
 		if refusal != "" {
 			sql, args = noteRefused, append(args, refusal)
@@ -59,14 +59,14 @@ WHERE company_id = $1 AND upstream_id = $2 AND claim = $3 AND write_error IS NOT
 func (s *Store) PutOff(ctx context.Context, job *upstream.Job, reason string) error {
 	company, id := job.Company.CompanyID, job.Upstream.UpstreamID
 	if reason == "" {
-		_, err := pg.Affected(ctx, s.pool, writesSucceed, company, id, job.Claim)
+		_, err := pg.Affected(ctx, s.Pool, writesSucceed, company, id, job.Claim)
 		return err
 	}
 	var due pq.StringArray
 	for attempt := 1; len(due) < 2 || upstream.Next(0, attempt) > upstream.Next(0, attempt-1); attempt++ {
-		due = append(due, s.moment().Add(upstream.Next(0, attempt)).Format(time.RFC3339Nano))
+		due = append(due, s.Moment().Add(upstream.Next(0, attempt)).Format(time.RFC3339Nano))
 	}
-	_, err := pg.Affected(ctx, s.pool, putOffWrites, company, id, job.Claim, reason, due)
+	_, err := pg.Affected(ctx, s.Pool, putOffWrites, company, id, job.Claim, reason, due)
 	return err
 }
 
@@ -83,8 +83,8 @@ ORDER BY w.refused_at DESC, w.physical_id, w.tag_name
 LIMIT $3`
 )
 
-// countWrites counts the edits of upstreams that are written through.
-func (s *Store) countWrites(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, all []*upstream.Upstream) error {
+// countWritesOf counts the edits of upstreams that are written through.
+func countWritesOf(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, all ...*upstream.Upstream) error {
 	written := map[int64]*upstream.Upstream{}
 	var ids pq.Int64Array
 	for _, of := range all {
