@@ -172,20 +172,28 @@ func (o *Outbox) enterReports(ctx context.Context, company domain.CompanyID, con
 	return err
 }
 
-const entriesOfMails = `
+const (
+	entriesOfMails          = mailedEntries + volume.EntrySelect + `, COALESCE(s.physical_id, '') AS physical_id` + fromMailed + `alert_log` + ofMailed
+	conditionEntriesOfMails = mailedEntries + `l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.group_id, l.source, l.since, l.bound, l.value,
+    l.trait, l.before, l.after, l.date_created` + fromMailed + `condition_log` + ofMailed
+
+	mailedEntries = `
 SELECT wanted.mail_id, e.*
 FROM unnest($2::uuid[]) AS wanted(mail_id)
 CROSS JOIN LATERAL (
-  SELECT ` + volume.EntrySelect + `, COALESCE(s.physical_id, '') AS physical_id, COALESCE(s.subscriber_id, '') AS subscriber_id,
-    COALESCE(s.nickname, '') AS nickname, COALESCE(g.name, '') AS group_name, count(*) OVER () AS total
+  SELECT `
+	fromMailed = `, COALESCE(s.subscriber_id, '') AS subscriber_id, COALESCE(s.nickname, '') AS nickname, COALESCE(g.name, '') AS group_name,
+    count(*) OVER () AS total
   FROM alert_deliveries d
-  JOIN alert_log l ON l.company_id = $1 AND l.notification_id = d.notification_id
+  JOIN `
+	ofMailed = ` l ON l.company_id = $1 AND l.notification_id = d.notification_id
   LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
   LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.target_group_id
   WHERE d.company_id = $1 AND d.mail_id = wanted.mail_id AND l.silence_id IS NULL AND (d.entries IS NULL OR l.entry_id = ANY(d.entries))
   ORDER BY l.date_created DESC, l.entry_id DESC
   LIMIT $3
 ) e`
+)
 
 // enter adds the log entries that each mail lists, and how many there are in all.
 func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, contents []*domain.MailContent, limit int) error {
@@ -267,22 +275,6 @@ func (o *Outbox) link(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	content.SignIn, content.LinkEndsAt = code, of.ExpiresAt
 	return nil
 }
-
-const conditionEntriesOfMails = `
-SELECT wanted.mail_id, e.*
-FROM unnest($2::uuid[]) AS wanted(mail_id)
-CROSS JOIN LATERAL (
-  SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.group_id, l.source, l.since, l.bound, l.value, l.trait, l.before, l.after,
-    l.date_created, COALESCE(s.subscriber_id, '') AS subscriber_id, COALESCE(s.nickname, '') AS nickname, COALESCE(g.name, '') AS group_name,
-    count(*) OVER () AS total
-  FROM alert_deliveries d
-  JOIN condition_log l ON l.company_id = $1 AND l.notification_id = d.notification_id
-  LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
-  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.target_group_id
-  WHERE d.company_id = $1 AND d.mail_id = wanted.mail_id AND l.silence_id IS NULL AND (d.entries IS NULL OR l.entry_id = ANY(d.entries))
-  ORDER BY l.date_created DESC, l.entry_id DESC
-  LIMIT $3
-) e`
 
 // enterConditions adds the entries of the log of conditions to the mails.
 func (o *Outbox) enterConditions(ctx context.Context, company domain.CompanyID, contents map[string]*domain.MailContent, ids pq.StringArray, limit int) error {

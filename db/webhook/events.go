@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -116,15 +117,45 @@ func (b *batch) write(ctx context.Context) error {
 // tagsOfSubscriber is a column of rows with the subscriber s.
 const tagsOfSubscriber = `ARRAY(SELECT t.tag_name FROM subscriber_tags t WHERE t.company_id = $1 AND t.subscriber_key = s.key) AS tags`
 
-const firedEntries = `
+const (
+	firedEntries = `
 SELECT l.entry_id, l.alert_id, l.rule_type, l.limit_boundary, l.threshold, l.usage, l.late, l.period_start, l.period_end, l.date_created,
-  l.group_id, l.target_group_id, s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ` + tagsOfSubscriber + `
-FROM alert_log l
+  l.group_id, l.target_group_id, ` + subjectColumns + `
+FROM alert_log` + ofNotification
+	noticedEntries = `
+SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id, l.source, l.since, l.bound, l.value,
+  l.trait, l.before, l.after, l.resolves, l.date_created, ` + subjectColumns + `
+FROM condition_log` + ofNotification
+
+	subjectColumns = `s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ` + tagsOfSubscriber
+	// ofNotification leaves the entries l of a log that are of a notification and not silenced,
+	// after an entry.
+	ofNotification = ` l
 LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
 LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
 WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3 AND l.silence_id IS NULL
 ORDER BY l.entry_id
 LIMIT $4`
+)
+
+// subject is the subscriber or group that an entry is about.
+type subject struct {
+	PhysicalID, SubscriberID, Nickname *string
+	MemberOf                           *int64
+	GroupName                          *string
+	Tags                               pg.TextList[string]
+}
+
+// about is what endpoints choose an entry by that is also of some groups.
+func (s *subject) about(of webhook.EventType, alert int64, rule domain.RuleType, groups ...*int64) *webhook.About {
+	about := &webhook.About{Type: of, AlertID: alert, OfCompany: rule == domain.RuleCompany, Tags: s.Tags}
+	for _, group := range append(groups, s.MemberOf) {
+		if group != nil {
+			about.Groups = append(about.Groups, *group)
+		}
+	}
+	return about
+}
 
 type firedEntry struct {
 	EntryID       int64
@@ -139,32 +170,15 @@ type firedEntry struct {
 	DateCreated   time.Time
 	GroupID       *int64
 	TargetGroupID *int64
-	PhysicalID    *string
-	SubscriberID  *string
-	Nickname      *string
-	MemberOf      *int64
-	GroupName     *string
-	Tags          pg.TextList[string]
+	subject
 }
 
 func (e *firedEntry) about() *webhook.About {
-	about := &webhook.About{Type: webhook.AlertFired, AlertID: e.AlertID, OfCompany: e.RuleType == domain.RuleCompany, Tags: e.Tags}
-	for _, group := range []*int64{e.GroupID, e.TargetGroupID, e.MemberOf} {
-		if group != nil {
-			about.Groups = append(about.Groups, *group)
-		}
-	}
-	return about
+	return e.subject.about(webhook.AlertFired, e.AlertID, e.RuleType, e.GroupID, e.TargetGroupID)
 }
 
 func (e *firedEntry) event(company string) *webhook.Event {
-	group := e.GroupID
-	if group == nil {
-		group = e.TargetGroupID
-	}
-	if group == nil {
-		group = e.MemberOf
-	}
+	group := cmp.Or(e.GroupID, e.TargetGroupID, e.MemberOf)
 	return webhook.NewAlertFired(company, e.DateCreated, &webhook.Firing{
 		EntryID: e.EntryID, AlertID: e.AlertID, RuleType: string(e.RuleType), LimitBoundary: e.LimitBoundary, Threshold: e.Threshold, Usage: e.Usage,
 		IsLate: e.Late, PeriodStart: e.PeriodStart.UTC(), PeriodEnd: e.PeriodEnd.UTC(), PhysicalID: e.PhysicalID, SubscriberID: e.SubscriberID,
@@ -221,25 +235,9 @@ func (b *batch) addEntry(ctx context.Context, entry loggedEntry, endpoints []*wa
 	return nil
 }
 
-const noticedEntries = `
-SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id, l.source, l.since, l.bound, l.value,
-  l.trait, l.before, l.after, l.resolves, l.date_created,
-  s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ` + tagsOfSubscriber + `
-FROM condition_log l
-LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
-LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
-WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3 AND l.silence_id IS NULL
-ORDER BY l.entry_id
-LIMIT $4`
-
 type noticedEntry struct {
 	condition.Entry
-	PhysicalID   *string
-	SubscriberID *string
-	Nickname     *string
-	MemberOf     *int64
-	GroupName    *string
-	Tags         pg.TextList[string]
+	subject
 }
 
 // eventType is as what the entry is sent.
@@ -254,39 +252,21 @@ func (e *noticedEntry) eventType() webhook.EventType {
 }
 
 func (e *noticedEntry) about() *webhook.About {
-	about := &webhook.About{Type: e.eventType(), AlertID: e.AlertID, OfCompany: e.RuleType == domain.RuleCompany, Tags: e.Tags}
-	for _, group := range []*int64{e.GroupID, e.TargetGroupID, e.MemberOf} {
-		if group != nil {
-			about.Groups = append(about.Groups, *group)
-		}
-	}
-	return about
+	return e.subject.about(e.eventType(), e.AlertID, e.RuleType, e.GroupID, e.TargetGroupID)
 }
 
 func (e *noticedEntry) event(company string) *webhook.Event {
 	notice := &webhook.Notice{
 		Kind: string(e.Kind), EntryID: e.EntryID, RuleType: string(e.RuleType), Since: e.Since.UTC(), Bound: e.Bound, Value: e.Value,
 		Trait: string(e.Trait), Before: e.Before, After: e.After, Source: e.Source, NAS: e.NAS, Resolves: e.Resolves,
-		PhysicalID: e.PhysicalID, SubscriberID: e.SubscriberID, Nickname: e.Nickname, GroupID: e.GroupID, GroupName: e.GroupName,
+		PhysicalID: e.PhysicalID, SubscriberID: e.SubscriberID, Nickname: e.Nickname, GroupID: cmp.Or(e.GroupID, e.TargetGroupID, e.MemberOf), GroupName: e.GroupName,
 	}
-	names := condition.Names{SubscriberID: text(e.SubscriberID), Nickname: text(e.Nickname), GroupName: text(e.GroupName)}
+	names := condition.Names{SubscriberID: domain.OrEmpty(e.SubscriberID), Nickname: domain.OrEmpty(e.Nickname), GroupName: domain.OrEmpty(e.GroupName)}
 	notice.Text = e.Subject(names) + " " + e.Describe()
 	if e.AlertID != 0 {
 		notice.AlertID = &e.AlertID
 	}
-	for _, group := range []*int64{e.TargetGroupID, e.MemberOf} {
-		if notice.GroupID == nil {
-			notice.GroupID = group
-		}
-	}
 	return webhook.NewNoticed(company, e.eventType(), e.DateCreated, notice)
-}
-
-func text(of *string) string {
-	if of == nil {
-		return ""
-	}
-	return *of
 }
 
 // ConditionsLogged queues the messages about entries of the log of conditions, all of one
