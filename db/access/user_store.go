@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 
@@ -131,9 +132,9 @@ const (
 )
 
 // EndInvitations ends the invitations of users with their links, and returns the mails that
-// they are in; nil for one without. They go first: who sends the mail locks one to make a link.
-func EndInvitations(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, users pq.Int64Array) ([]*string, error) {
-	mails, err := pg.SelectValues[*string](ctx, tx, dropInvitations, company, users)
+// they are in; NULL for one without. They go first: who sends the mail locks one to make a link.
+func EndInvitations(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, users pq.Int64Array) ([]sql.NullString, error) {
+	mails, err := pg.SelectValues[sql.NullString](ctx, tx, dropInvitations, company, users)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/jmoiron/sqlx/reflectx"
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 
@@ -224,6 +225,9 @@ func patienceFor(err error) time.Duration {
 		return 0
 	}
 }
+
+// fieldNames matches the names of columns to fields.
+var fieldNames = reflectx.NewMapperFunc("db", columnName)
 
 // columnName turns the name of a Go field into that of its column. Initialisms
 // stay whole, also in the plural: SMDPProvider is smdp_provider, PhysicalIDs

@@ -3,6 +3,8 @@ package pg
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"reflect"
 	"simgraph/domain"
 	"strconv"
 	"time"
@@ -14,16 +16,52 @@ import (
 // NoPeriod stands where a statement needs no billing period.
 var NoPeriod = time.Time{}
 
-// GetOne runs a query of at most one row; absent is the error for none.
-func GetOne[T any](ctx context.Context, in sqlx.QueryerContext, absent error, query string, args ...any) (*T, error) {
-	rows, err := SelectAll[T](ctx, in, query, args...)
+// SelectAll runs a query and keeps every row, so the statement must be bounded.
+func SelectAll[T any](ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (rows []*T, err error) {
+	err = sqlx.SelectContext(ctx, in, &rows, query, args...)
+	return rows, Translate(err)
+}
+
+// SelectValues is SelectAll for rows that are used as values.
+func SelectValues[T any](ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (values []T, err error) {
+	err = sqlx.SelectContext(ctx, in, &values, query, args...)
+	return values, Translate(err)
+}
+
+// EachRow calls each with one row after the other, and ends with its error.
+func EachRow[T any](ctx context.Context, in sqlx.QueryerContext, query string, args []any, each func(T) error) error {
+	rows, err := in.QueryxContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return Translate(err)
 	}
-	if len(rows) == 0 {
+	defer func() { _ = rows.Close() }()
+	scan := rows.StructScan
+	if reflect.TypeFor[T]().Kind() != reflect.Struct {
+		scan = func(to any) error { return rows.Scan(to) }
+	}
+	var row T // reused, so that a row needs no memory of its own
+	for rows.Next() {
+		row = *new(T)
+		if err := scan(&row); err != nil {
+			return Translate(err)
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+	return Translate(rows.Err())
+}
+
+// GetOne runs a query and returns its first row; absent is the error for none.
+func GetOne[T any](ctx context.Context, in sqlx.QueryerContext, absent error, query string, args ...any) (*T, error) {
+	row := new(T)
+	switch err := sqlx.GetContext(ctx, in, row, query, args...); {
+	case errors.Is(err, sql.ErrNoRows):
 		return nil, absent
+	case err != nil:
+		return nil, Translate(err)
 	}
-	return rows[0], nil
+	return row, nil
 }
 
 // Keyed maps rows by their keys.

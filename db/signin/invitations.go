@@ -159,8 +159,8 @@ func endInvitation(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, u
 		return err
 	}
 	for _, mail := range mails {
-		if mail != nil {
-			if _, err := tx.ExecContext(ctx, cancelInvitation, company, pq.StringArray{*mail}, now); err != nil {
+		if mail.Valid {
+			if _, err := tx.ExecContext(ctx, cancelInvitation, company, pq.StringArray{mail.String}, now); err != nil {
 				return err
 			}
 		}

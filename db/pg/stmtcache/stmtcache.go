@@ -24,7 +24,7 @@ import (
 const DefaultSize = 256
 
 // New returns a connector whose connections keep the size statements used last
-// prepared, and are Conns. With size 0 nothing is kept. It sets the dialer of
+// prepared. With size 0 nothing is kept. It sets the dialer of
 // inner to one that makes its network connections by network.
 //
 // observe, unless nil, is called for every statement that is run, with the
@@ -95,8 +95,6 @@ type conn struct {
 type entry struct {
 	query string
 	stmt  pqStmt
-	// columns is nil until rows were read.
-	columns *Columns
 	// uses is how often it was to be run.
 	uses int
 }
@@ -145,13 +143,17 @@ func modeOf(options driver.TxOptions) string {
 func (c *conn) prepares(args []driver.NamedValue) bool { return len(args) > 0 && c.size > 0 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return observed(ctx, c, query, func() (driver.Rows, error) {
+	found, err := observed(ctx, c, query, func() (driver.Rows, error) {
 		if !c.prepares(args) {
 			rows, err := c.pqConn.QueryContext(ctx, query, args)
 			return rows, explain(ctx, err)
 		}
 		return prepared(ctx, c, query, func(s pqStmt) (driver.Rows, error) { return s.QueryContext(ctx, args) })
 	})
+	if err != nil {
+		return nil, err
+	}
+	return watched(ctx, found)
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {

@@ -141,13 +141,13 @@ func TestAColumnThatDoesNotFitIsAnError(t *testing.T) {
 	eachDoor(t, func(t *testing.T, in sqlx.QueryerContext) {
 		for columns, complaint := range map[string]string{
 			"NULL::text AS text":        "NULL",
-			"NULL::bool AS truth":       "NULL",
+			"NULL::bool AS truth":       "<nil>",
 			"NULL::bigint AS large":     "NULL",
 			"NULL::int AS number":       "NULL",
 			"40000 AS small":            "out of range",
 			"3000000000 AS middle":      "out of range",
 			"'many' AS large":           "invalid syntax",
-			"1 AS unknown":              `"unknown"`,
+			"1 AS unknown":              "missing destination name unknown",
 			"'x'::text AS moment":       "time.Time",
 			"ARRAY['a', NULL] AS texts": "string",
 		} {
