@@ -104,7 +104,7 @@ var layers = map[string][]string{
 	"db/tag":                 {"db/announce", "db/audit", "db/keyset", "db/pg", "db/upstream", "domain", "domain/query"},
 	"db/catalogue":           {"db/keyset", "db/pg", "domain", "domain/query"},
 	"db/question":            {"db/imported", "db/kept", "db/keyset", "db/pg", "domain", "domain/query"},
-	"db/mail":                {"db/audit", "db/companies", "db/credential", "db/delivery", "db/imported", "db/keyset", "db/pg", "db/usage", "db/volume", "domain", "domain/ascii", "domain/condition", "domain/query", "domain/retention"},
+	"db/mail":                {"db/audit", "db/companies", "db/credential", "db/delivery", "db/imported", "db/keyset", "db/pg", "db/usage", "db/volume", "domain", "domain/ascii", "domain/condition", "domain/query", "domain/retention", "domain/signin"},
 	"db/backlog":             {"db/companies", "db/pg", "domain"},
 	"db/bundle":              {"db/access", "db/alert", "db/announce", "db/audit", "db/catalogue", "db/companies", "db/dashboard", "db/imported", "db/note", "db/pg", "db/question", "db/report", "db/source", "db/subscriber", "db/upstream", "db/usage", "db/volume", "domain", "domain/ascii", "domain/dashboard", "domain/note", "domain/report", "domain/source"},
 	"db/delivery":            {"db/keyset", "db/pg", "domain", "domain/query", "domain/webhook"},

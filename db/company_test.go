@@ -33,6 +33,7 @@ var ofAllCompanies = map[string]string{
 	"companiesToCheck":   "finds the companies with sessions whose provider is asked again",
 	"declareFollowing":   "live events: leases for the companies that an instance follows",
 	"companiesOfEmail":   "finds the companies of an e-mail address for a command",
+	"companiesOfAddress": "finds the companies of an e-mail address that a link is asked for",
 	"numberOf":           "finds the company",
 	"findNumbers":        "finds the companies of an import",
 	"forgetFollowers":    "live events: leases that have expired",

@@ -91,6 +91,7 @@ const (
 	AuditTokenIssue       = "token.issue"
 	AuditTokenRevoke      = "token.revoke"
 	AuditLinkIssue        = "loginLink.issue"
+	AuditLinkRequest      = "loginLink.request"
 	AuditSessionBegin     = "session.begin"
 	AuditSessionEnd       = "session.end"
 	AuditSignInRefuse     = "signIn.refuse"

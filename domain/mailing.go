@@ -28,9 +28,14 @@ const (
 	MailWebhook MailKind = "webhook"
 	// MailInvitation asks a user to sign in. It goes to no recipient of alerts.
 	MailInvitation MailKind = "invitation"
+	// MailLink brings a user the link to sign in that was asked for. It goes to no recipient of alerts.
+	MailLink MailKind = "link"
 	// MailReport is an answer to a question. It goes to an address of a report.
 	MailReport MailKind = "report"
 )
+
+// SignsIn reports whether mails of the kind have a link to sign in.
+func (k MailKind) SignsIn() bool { return k == MailInvitation || k == MailLink }
 
 // Mail is an e-mail to one recipient. Its content never changes, so every
 // attempt goes under the same Message-ID.
@@ -122,7 +127,8 @@ type MailContent struct {
 	Total            int
 	// Secret signs the unsubscribe link.
 	Secret []byte
-	// SignIn is the code of the link in a mail of MailInvitation, which ends at LinkEndsAt.
+	// SignIn is the code of the link in a mail of MailInvitation or MailLink, which ends at
+	// LinkEndsAt.
 	SignIn     Secret
 	LinkEndsAt time.Time
 	// Report is the issue that a mail of MailReport is written from, as JSON: see

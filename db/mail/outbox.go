@@ -12,7 +12,6 @@ import (
 
 	"simgraph/db/audit"
 	"simgraph/db/companies"
-	"simgraph/db/credential"
 	"simgraph/db/delivery"
 	"simgraph/db/pg"
 	"simgraph/db/volume"
@@ -143,7 +142,7 @@ func (o *Outbox) Claim(ctx context.Context, company domain.CompanyID, digest dom
 	if err := o.enterReports(ctx, company, contents); err != nil {
 		return nil, err
 	}
-	return o.invite(ctx, company, contents)
+	return o.enterLinks(ctx, company, contents)
 }
 
 const issuesOfMails = `
@@ -214,66 +213,6 @@ func (o *Outbox) enter(ctx context.Context, company domain.CompanyID, contents [
 		content.Entries, content.Total = append(content.Entries, &r.MailEntry), r.Total
 	}
 	return o.enterConditions(ctx, company, byID, ids, limit)
-}
-
-const (
-	lockInvitation = `SELECT user_id, expires_at FROM user_invitations WHERE company_id = $1 AND mail_id = $2 AND expires_at > $3 FOR UPDATE`
-	// dropOlderLinks leaves some links of earlier attempts: a mail server may have taken a
-	// mail that it did not answer for.
-	dropOlderLinks = `
-DELETE FROM login_links
-WHERE company_id = $1 AND link_hash IN (
-  SELECT link_hash FROM login_links
-  WHERE company_id = $1 AND user_id = $2 AND invited
-  ORDER BY created_at DESC OFFSET 2)`
-	insertInvitedLink = `
-INSERT INTO login_links (company_id, link_hash, user_id, created_at, expires_at, invited)
-VALUES ($1, $2, $3, $4, $5, true)`
-	cancelMail = `UPDATE mails SET state = 'cancelled', finished_at = $3 WHERE company_id = $1 AND mail_id = $2 AND state = 'queued'`
-)
-
-// invite gives each mail of an invitation a link of its own: the code is in the mail
-// alone. Mails whose invitation has ended are left out.
-func (o *Outbox) invite(ctx context.Context, company domain.CompanyID, contents []*domain.MailContent) ([]*domain.MailContent, error) {
-	var due []*domain.MailContent
-	for _, content := range contents {
-		if content.Kind == domain.MailInvitation {
-			if err := pg.Retry(ctx, func() error {
-				return pg.InTx(ctx, o.pool, func(tx *sqlx.Tx) error { return o.link(ctx, tx, company, content) })
-			}); err != nil {
-				return nil, err
-			}
-		}
-		if content.Kind != domain.MailInvitation || content.SignIn != "" {
-			due = append(due, content)
-		}
-	}
-	return due, nil
-}
-
-func (o *Outbox) link(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, content *domain.MailContent) error {
-	type invitation struct {
-		UserID    int64
-		ExpiresAt time.Time
-	}
-	at := pg.Moment(o.now())
-	of, err := pg.GetOne[invitation](ctx, tx, nil, lockInvitation, company, content.MailID, at)
-	if err != nil {
-		return err
-	}
-	if of == nil {
-		_, err := pg.Affected(ctx, tx, cancelMail, company, content.MailID, at)
-		return err
-	}
-	code := domain.Secret(credential.New(credential.Link, company, credential.SecretBytes))
-	if _, err := tx.ExecContext(ctx, dropOlderLinks, company, of.UserID); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, insertInvitedLink, company, credential.Hash(code), of.UserID, at, of.ExpiresAt); err != nil {
-		return err
-	}
-	content.SignIn, content.LinkEndsAt = code, of.ExpiresAt
-	return nil
 }
 
 // enterConditions adds the entries of the log of conditions to the mails.

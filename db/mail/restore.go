@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/lib/pq"
+
 	"simgraph/db/audit"
 	"simgraph/db/imported"
 	"simgraph/db/pg"

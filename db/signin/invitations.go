@@ -58,15 +58,6 @@ func changeable(ctx context.Context, tx *sqlx.Tx, caller *domain.Caller, email s
 	return user, by.Need(user.Permissions...)
 }
 
-const countInvitations = `
-SELECT count(*) FILTER (WHERE email = $3) AS of_address, count(*) AS of_company
-FROM mails
-WHERE company_id = $1 AND kind = 'invitation' AND created_at > $2`
-
-const queueInvitation = `
-INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, due_at, created_at)
-VALUES ($1, $2, 0, $3, 'invitation', $4, $4)`
-
 const storeInvitation = `
 INSERT INTO user_invitations (company_id, user_id, mail_id, invited_at, expires_at)
 VALUES ($1, $2, $3, $4, $5)`
@@ -118,8 +109,7 @@ func (s *Store) queue(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	if !s.Mails {
 		return nil, "link", nil
 	}
-	type counts struct{ OfAddress, OfCompany int }
-	lately, err := pg.GetOne[counts](ctx, tx, nil, countInvitations, company, now.Add(-time.Hour), user.Email)
+	lately, err := countLately(ctx, tx, company, user.Email, domain.MailInvitation, now)
 	switch {
 	case err != nil:
 		return nil, "", err
@@ -128,9 +118,31 @@ func (s *Store) queue(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID
 	case lately.OfCompany >= signin.MaxInvitationsOfCompany:
 		return nil, "", &domain.Error{Kind: domain.KindRateLimited, Message: "a company sends at most 100 invitations in an hour"}
 	}
-	id := uuid.Must(uuid.NewV7()).String()
-	_, err = tx.ExecContext(ctx, queueInvitation, company, id, user.Email, now)
+	id, err := enqueue(ctx, tx, company, user.Email, domain.MailInvitation, now)
 	return &id, "mail", err
+}
+
+const countMails = `
+SELECT count(*) FILTER (WHERE email = $3) AS of_address, count(*) AS of_company
+FROM mails
+WHERE company_id = $1 AND kind = $4 AND created_at > $2`
+
+type mailCounts struct{ OfAddress, OfCompany int }
+
+// countLately counts the mails of a kind of the last hour.
+func countLately(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, email string, kind domain.MailKind, now time.Time) (*mailCounts, error) {
+	return pg.GetOne[mailCounts](ctx, tx, nil, countMails, company, now.Add(-time.Hour), email, kind)
+}
+
+const queueMail = `
+INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, due_at, created_at)
+VALUES ($1, $2, 0, $3, $4, $5, $5)`
+
+// enqueue puts a mail into the outbox, and returns its id.
+func enqueue(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, email string, kind domain.MailKind, now time.Time) (string, error) {
+	id := uuid.Must(uuid.NewV7()).String()
+	_, err := tx.ExecContext(ctx, queueMail, company, id, email, kind, now)
+	return id, err
 }
 
 // Withdraw implements signin.Accounts.
@@ -220,6 +232,9 @@ func (s *Store) EndSessions(ctx context.Context, caller *domain.Caller, email, i
 // noteSignIn notes that a user has signed in: what asked the user to is over.
 func noteSignIn(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, userID int64, now time.Time) error {
 	if _, err := tx.ExecContext(ctx, noteSignedIn, company, userID, now); err != nil {
+		return err
+	}
+	if err := endRequest(ctx, tx, company, userID, now); err != nil {
 		return err
 	}
 	return endInvitation(ctx, tx, company, userID, now)

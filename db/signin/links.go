@@ -68,7 +68,8 @@ func (s *Store) Issue(ctx context.Context, scope domain.Scope, email string, lif
 }
 
 const findLink = `
-SELECT l.user_id, l.expires_at, l.invited, u.email, u.disabled, c.name AS company
+SELECT l.user_id, l.expires_at, l.invited, l.requested, u.email, u.disabled, c.name AS company,
+  EXISTS (SELECT FROM user_identities i WHERE i.company_id = $1 AND i.user_id = l.user_id) AS provided
 FROM login_links l
 JOIN users u ON u.company_id = l.company_id AND u.user_id = l.user_id
 JOIN companies c ON c.company_id = l.company_id
@@ -78,8 +79,18 @@ type linkRow struct {
 	UserID         int64
 	ExpiresAt      time.Time
 	Email, Company string
-	// Invited is set on links of invitations.
-	Invited, Disabled bool
+	// Invited is set on links of invitations, Requested on those that were asked for.
+	Invited, Requested, Disabled bool
+	// Provided is set where the user has signed in at a provider.
+	Provided bool
+}
+
+// way is that of the session that the link begins.
+func (r *linkRow) way() string {
+	if r.Requested {
+		return signin.ByMailedLink
+	}
+	return signin.ByLink
 }
 
 // FindLink implements signin.Links.
@@ -115,15 +126,19 @@ func (s *Store) liveLink(ctx context.Context, in sqlx.QueryerContext, company do
 		return nil, deadLink(company)
 	case row.Disabled:
 		return nil, &signin.Refusal{Why: signin.RefusedDisabled, Message: "Your account is disabled. Ask your administrator.", Company: company}
+	case row.Requested && !s.Requests:
+		return nil, deadLink(company)
 	case row.Invited && s.NoKeys:
 		return nil, &signin.Refusal{Why: signin.RefusedLink, Message: "People sign in here at the identity provider alone. Choose it among the other ways to sign in.", Company: company}
+	case row.Requested && row.Provided:
+		return nil, &signin.Refusal{Why: signin.RefusedLink, Message: "You sign in at the identity provider. Choose it among the other ways to sign in.", Company: company}
 	}
 	return row, nil
 }
 
 func deadLink(company domain.CompanyID) *signin.Refusal {
 	return &signin.Refusal{
-		Why: signin.RefusedLink, Message: "This link does not sign in: it was used before, has expired or is incomplete. Ask for a new one.", Company: company,
+		Why: signin.RefusedLink, Message: "This link does not sign in: it was used before, a newer one has replaced it, it has expired or is incomplete. Ask for a new one.", Company: company,
 	}
 }
 
@@ -154,7 +169,7 @@ func (s *Store) ByLink(ctx context.Context, from domain.Origin, code domain.Secr
 		if uses == 0 {
 			return deadLink(company)
 		}
-		begun, err = s.beginIn(ctx, tx, &origin{company: company, userID: row.UserID, email: row.Email, way: signin.ByLink, from: from})
+		begun, err = s.beginIn(ctx, tx, &origin{company: company, userID: row.UserID, email: row.Email, way: row.way(), from: from})
 		return err
 	})
 	return begun, err
@@ -164,18 +179,26 @@ const (
 	// lockUsers waits for links that are being used, see lockUser.
 	lockUsers   = `SELECT 1 FROM users WHERE company_id = $1 AND ($2 = '' OR email = $2) ORDER BY user_id FOR NO KEY UPDATE`
 	ofUserOrAll = `company_id = $1 AND ($2 = '' OR user_id IN (SELECT user_id FROM users WHERE company_id = $1 AND email = $2))`
-	// endInvitations goes before endLinks, see access.EndInvitations.
+	// endInvitations and cancelRequests go before endLinks, see access.EndInvitations.
 	endInvitations = `DELETE FROM user_invitations WHERE ` + ofUserOrAll
-	endLinks       = `DELETE FROM login_links WHERE ` + ofUserOrAll
+	cancelRequests = `
+UPDATE mails SET state = 'cancelled', finished_at = $3
+WHERE company_id = $1 AND kind = 'link' AND state = 'queued' AND ($2 = '' OR email = $2)`
+	endLinks = `DELETE FROM login_links WHERE ` + ofUserOrAll
 )
 
 // endLinksOf ends the links of the company, or of one of its users, so that nobody
 // signs in again by a link of before.
-func endLinksOf(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, email string) error {
-	for _, statement := range []string{lockUsers, endInvitations, endLinks} {
-		if _, err := tx.ExecContext(ctx, statement, company, ascii.Lower(email)); err != nil {
+func endLinksOf(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, email string, now time.Time) error {
+	email = ascii.Lower(email)
+	for _, statement := range []string{lockUsers, endInvitations} {
+		if _, err := tx.ExecContext(ctx, statement, company, email); err != nil {
 			return err
 		}
 	}
-	return nil
+	if _, err := tx.ExecContext(ctx, cancelRequests, company, email, now); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, endLinks, company, email)
+	return err
 }

@@ -59,7 +59,7 @@ func (s *Store) EndAll(ctx context.Context, scope domain.Scope, email, id string
 
 func (s *Store) endIn(ctx context.Context, tx *sqlx.Tx, scope domain.Scope, email, id string) (int, error) {
 	if id == "" { // first, since a link that is being used begins a session
-		if err := endLinksOf(ctx, tx, scope.Company, email); err != nil {
+		if err := endLinksOf(ctx, tx, scope.Company, email, s.moment()); err != nil {
 			return 0, err
 		}
 	}

@@ -39,7 +39,9 @@ type Options struct {
 	NoKeys bool
 	// Mails is whether invitations go by mail. Otherwise who invites gets the link.
 	Mails bool
-	Now   func() time.Time
+	// Requests is whether users get the links that they ask for by mail.
+	Requests bool
+	Now      func() time.Time
 }
 
 // Store keeps sessions in PostgreSQL.

@@ -31,6 +31,20 @@ func LinkTo(publicURL string, code domain.Secret) string {
 	return strings.TrimRight(publicURL, "/") + LinkFragment + string(code)
 }
 
+const (
+	// RequestedLifetime is how long a link can be used that was asked for.
+	RequestedLifetime = 15 * time.Minute
+	// MaxRequests bounds the links that are mailed to an address of a company in an hour:
+	// anybody can ask for them.
+	MaxRequests = 3
+	// MaxRequestsOfCompany bounds the links that are mailed to the users of a company in
+	// an hour, when they ask for them.
+	MaxRequestsOfCompany = 500
+	// MaxCompaniesOfRequest bounds the companies of which a request for a link is
+	// answered, each by a mail.
+	MaxCompaniesOfRequest = 10
+)
+
 // MaxLinks bounds the links of a user that have not been used; the oldest end.
 const MaxLinks = 10
 
@@ -42,6 +56,11 @@ type Links interface {
 	Issue(ctx context.Context, scope domain.Scope, email string, lifetime time.Duration) (*IssuedLink, error)
 	// FindLink returns what a link is for. That does not use it up.
 	FindLink(ctx context.Context, code domain.Secret) (*Link, error)
+	// Request mails a link to the user of the address, in each company that has one; it
+	// ends the link of the user that was asked for before. Nobody learns whether there is
+	// such a user: who is disabled, signs in at a provider, gets no mail or has asked too
+	// often is left out, which is no error.
+	Request(ctx context.Context, from domain.Origin, email domain.Email) error
 	// ByLink begins a session and uses the link up.
 	ByLink(ctx context.Context, from domain.Origin, code domain.Secret) (*Begun, error)
 }

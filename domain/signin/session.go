@@ -14,6 +14,8 @@ const (
 	ByKey   = "accessKey"
 	ByToken = "token"
 	ByLink  = "link"
+	// ByMailedLink is by a link that the user asked for.
+	ByMailedLink = "mailedLink"
 )
 
 // ByAssertion is the way of programs, which have no sessions.

@@ -1389,12 +1389,14 @@ var (
 		"TEST":       domain.MailTest,
 		"WEBHOOK":    domain.MailWebhook,
 		"INVITATION": domain.MailInvitation,
+		"LINK":       domain.MailLink,
 	}
 	marshalNMailKind2simgraphᚋdomainᚐMailKind = map[domain.MailKind]string{
 		domain.MailAlerts:     "ALERTS",
 		domain.MailTest:       "TEST",
 		domain.MailWebhook:    "WEBHOOK",
 		domain.MailInvitation: "INVITATION",
+		domain.MailLink:       "LINK",
 	}
 )
 

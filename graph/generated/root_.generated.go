@@ -11459,7 +11459,7 @@ type UserInvitation {
 type UserSession {
   "What names it. It gives no rights."
   sessionId: String!
-  "How it was begun: accessKey, token, link, or the name of the identity provider."
+  "How it was begun: accessKey, token, link, mailedLink (a link by mail that the user asked for), or the name of the identity provider."
   way: String!
   "The network address that it was begun from; null where that was not kept."
   address: String
@@ -13436,7 +13436,7 @@ type MailDelivery implements Node & Delivery {
   channel: DeliveryChannel!
   "The address that it goes to."
   recipientName: String!
-  "The recipient; null when it is deleted, and of an invitation."
+  "The recipient; null when it is deleted, and of an invitation or a link."
   recipient: Recipient
   "What it is about."
   kind: MailKind!
@@ -13514,6 +13514,8 @@ enum MailKind {
   WEBHOOK
   "A user who is asked to sign in; the mail goes to no recipient of alerts."
   INVITATION
+  "A link to sign in that was asked for; the mail goes to no recipient of alerts."
+  LINK
 }
 
 "A page of deliveries."

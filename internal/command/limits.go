@@ -50,6 +50,13 @@ const (
 	linkBurst = 60
 )
 
+// The links by mail that are asked for from an address: more than an office asks for in the
+// morning, and too few to keep the server busy with addresses that are guessed.
+const (
+	linkRequestRate  = 0.1
+	linkRequestBurst = 30
+)
+
 // The exports of an access token, and of all, at once: each holds a connection of its own, and
 // a snapshot that keeps old rows in the database.
 const (
@@ -62,6 +69,7 @@ func (l *Limits) limits(metrics *telemetry.Metrics) *limit.Limits {
 		TokenRate: l.TokenRate, TokenBurst: l.TokenBurst,
 		AddressRate: l.AddressRate, AddressBurst: l.AddressBurst,
 		LinkRate: linkRate, LinkBurst: linkBurst,
+		LinkRequestRate: linkRequestRate, LinkRequestBurst: linkRequestBurst,
 		CostRate: l.CostRate, CostBurst: l.CostBurst,
 		Running: l.Concurrency, Queue: l.Queue, Patience: l.QueueTime,
 		Subscriptions: l.TokenSubscriptions, SubscriptionsPerAddress: l.AddressSubscriptions,

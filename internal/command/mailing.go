@@ -31,6 +31,9 @@ type Mailing struct {
 	MailTimeout  time.Duration `default:"30s" group:"Mail" range:"1ms..1h" help:"The longest that handing over one mail may take. After twice that, a mail whose sender died is sent by another."`
 }
 
+// mailsLinks reports whether mails can bring links to sign in.
+func (m *Mailing) mailsLinks() bool { return m.SMTPURL != "" && m.PublicURL != "" }
+
 // worker returns who sends the mails of the outbox.
 func (m *Mailing) worker(env *Env, v *service, outbox *mails.Outbox) (*mail.Worker, error) {
 	return mail.New(mail.Config{

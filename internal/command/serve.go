@@ -68,7 +68,7 @@ func (s *Serve) Check(database *Database) error {
 	if s.MCPQueries && s.DocumentsOnly {
 		return errors.New("--mcp-queries does nothing with --documents-only: leave one of them out")
 	}
-	return errors.Join(s.LifeCycle.check(database.Timeout), s.Replicas.check(database.DatabaseURL), s.SigningIn.check(s.PublicURL))
+	return errors.Join(s.LifeCycle.check(database.Timeout), s.Replicas.check(database.DatabaseURL), s.SigningIn.check(&s.Mailing))
 }
 
 // Run serves until ctx ends. Where a command runs the embedded database, and is
@@ -171,6 +171,7 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		workerRefuse:    every(noteEvery, v.noteRefusals),
 		workerRenew:     every(renewEvery, v.sessions.Renew),
 		workerProviders: v.paced(askEvery, v.signIn.CheckSessions),
+		workerLinks:     v.signIn.MailLinks,
 		workerWrites:    v.paced(lookEvery, v.writes.work),
 		workerRADIUS:    v.listen,
 		workerDemo:      v.feedDemo,

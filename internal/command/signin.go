@@ -25,18 +25,28 @@ type SigningIn struct {
 	SessionLifetime time.Duration `default:"10h" group:"Sign-in" range:"1m..24h" help:"How long a session of the page lasts in any case."`
 	OIDCConfig      string        `name:"oidc-config" type:"path" placeholder:"FILE" group:"Sign-in" help:"The identity providers that people sign in at, what rights they give, and the issuers that speak for programs, in JSON. Needs --public-url."`
 	OIDCOnly        bool          `name:"oidc-only" group:"Sign-in" help:"Let nobody sign in to the page by an access key, or a token that a program got. Keys remain for programs, and tokens and links that the operator makes for emergencies."`
+	MailLinks       string        `enum:"auto,on,off" default:"auto" group:"Sign-in" help:"Whether people who type their e-mail address are mailed a link that signs in once: on, off, or auto, which is on with --smtp-url and --public-url where no provider signs people in."`
 	OIDCCheck       time.Duration `name:"oidc-check" default:"5m" group:"Sign-in" range:"1s..24h" help:"How often the provider of a session is asked whether it still knows the person, and with what claims."`
 }
 
 // check returns an error when flags do not go together.
-func (s *SigningIn) check(publicURL string) error {
-	if s.OIDCConfig == "" && s.OIDCOnly {
+func (s *SigningIn) check(mailing *Mailing) error {
+	switch {
+	case s.OIDCConfig == "" && s.OIDCOnly:
 		return errors.New("--oidc-only needs --oidc-config")
-	}
-	if s.OIDCConfig != "" && publicURL == "" {
+	case s.OIDCConfig != "" && mailing.PublicURL == "":
 		return errors.New("--oidc-config needs --public-url, to which providers send people back")
+	case s.MailLinks == "on" && !mailing.mailsLinks():
+		return errors.New("--mail-links on needs --smtp-url and --public-url")
+	case s.MailLinks == "on" && s.OIDCOnly:
+		return errors.New("--mail-links on does not go with --oidc-only, by which people sign in at providers alone")
 	}
 	return nil
+}
+
+// mailsLinks reports whether people may ask for links by mail.
+func (s *Serve) mailsLinks(providers int) bool {
+	return s.MailLinks == "on" || s.MailLinks == "auto" && s.Mailing.mailsLinks() && providers == 0
 }
 
 // signIn adds the routes of the sign-in page, and lets browsers through the gate.
@@ -55,16 +65,29 @@ func (s *Serve) signIn(env *Env, v *service, pool *sqlx.DB) error {
 			return fmt.Errorf("--oidc-only needs a provider, and %s has none", s.OIDCConfig)
 		}
 	}
-	v.sessions = store.New(pool, v.access, store.Options{Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key, NoKeys: s.OIDCOnly, Mails: s.SMTPURL != "" && s.PublicURL != ""})
+	mailsLinks := s.mailsLinks(len(trusted.Providers))
+	v.sessions = store.New(pool, v.access, store.Options{
+		Idle: s.SessionIdle, Most: s.SessionLifetime, Key: key, NoKeys: s.OIDCOnly, Mails: s.Mailing.mailsLinks(), Requests: mailsLinks,
+	})
 	v.graph.Accounts = v.sessions
 	v.browsers = access.NewSessions(sessions{v.sessions, v.orStandby(v.sessions.Authenticate, func(pool *sqlx.DB) replica.Authenticate {
 		return store.New(pool, keys.New(pool), store.Options{}).Authenticate
 	})}, access.NewSite(s.PublicURL), time.Now)
 	v.signIn = signin.New(signin.Config{
 		Store: v.sessions, Sessions: v.browsers, Log: v.log, Links: v.sessions, TryLink: v.limits.ByLink, Logins: v.sessions, Key: key, Providers: trusted.Providers, Only: s.OIDCOnly, CheckEvery: s.OIDCCheck,
+		MailsLinks: mailsLinks, TryRequest: v.tryLinkRequest,
 	})
 	v.machines = signin.NewMachines(v.sessions, trusted.Machines, v.log, time.Now)
 	return nil
+}
+
+// tryLinkRequest ends the rest of the worker that sends mail, where the link may be asked for.
+func (v *service) tryLinkRequest(ctx context.Context) error {
+	err := v.limits.ByLinkRequest(ctx)
+	if err == nil {
+		v.pace.Use()
+	}
+	return err
 }
 
 // sessions are those of browsers, which standbys know too.

@@ -55,3 +55,25 @@ func TestTheOperatorListsAndEndsSessions(t *testing.T) {
 		t.Error("all sessions are ended unasked")
 	}
 }
+
+func TestLinksByMailNeedAMailServerAndPeopleWhoMaySignInByThem(t *testing.T) {
+	t.Parallel()
+	mailing := command.Mailing{SMTPURL: "smtp://mail.example", PublicURL: "https://sim.example"}
+	for _, c := range []struct {
+		serve command.Serve
+		want  string
+	}{
+		{command.Serve{Mailing: mailing, SigningIn: command.SigningIn{MailLinks: "on"}}, ""},
+		{command.Serve{SigningIn: command.SigningIn{MailLinks: "auto"}}, ""},
+		{command.Serve{SigningIn: command.SigningIn{MailLinks: "off"}}, ""},
+		{command.Serve{Mailing: command.Mailing{PublicURL: "https://sim.example"}, SigningIn: command.SigningIn{MailLinks: "on"}}, "needs --smtp-url"},
+		{command.Serve{Mailing: command.Mailing{SMTPURL: "smtp://mail.example"}, SigningIn: command.SigningIn{MailLinks: "on"}}, "needs --smtp-url"},
+		{command.Serve{Mailing: mailing, SigningIn: command.SigningIn{MailLinks: "on", OIDCConfig: "providers.json", OIDCOnly: true}}, "--oidc-only"},
+		{command.Serve{Mailing: mailing, SigningIn: command.SigningIn{MailLinks: "auto", OIDCConfig: "providers.json", OIDCOnly: true}}, ""},
+	} {
+		err := c.serve.Check(&command.Database{})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, not %q", c.serve.SigningIn, err, c.want)
+		}
+	}
+}

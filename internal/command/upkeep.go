@@ -55,6 +55,7 @@ const (
 	workerRefuse    = "refusals"
 	workerRenew     = "logins"
 	workerProviders = "providers"
+	workerLinks     = "links"
 	workerReplica   = "replicas"
 	workerWrites    = "writes"
 	workerRADIUS    = "radius"
@@ -70,7 +71,7 @@ const (
 	workerSQLRoles  = "sql_roles"
 )
 
-var workers = []string{workerAdmin, workerLive, workerMail, workerReports, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream, workerDocuments, workerFields, workerSQLRoles}
+var workers = []string{workerAdmin, workerLive, workerMail, workerReports, workerWebhook, workerReconcile, workerRetain, workerRefuse, workerRenew, workerProviders, workerLinks, workerReplica, workerWrites, workerRADIUS, workerSessions, workerTally, workerDemo, workerBulk, workerCondition, workerFiles, workerUpstream, workerDocuments, workerFields, workerSQLRoles}
 
 // keepRunning runs a worker until ctx ends, again when it fails: a database that
 // is away for a while must not end the service.

@@ -224,7 +224,7 @@ func TestARefusalSaysWhenToTryAgainAndIsCounted(t *testing.T) {
 	c := newClock()
 	refused := map[limit.Reason]int{}
 	l := limit.New(limit.Config{
-		TokenRate: 1, AddressRate: 1, LinkRate: 1, CostRate: 10, Subscriptions: 1, Sockets: 1, SocketsPerAddress: 1, Running: 1,
+		TokenRate: 1, AddressRate: 1, LinkRate: 1, LinkRequestRate: 1, CostRate: 10, Subscriptions: 1, Sockets: 1, SocketsPerAddress: 1, Running: 1,
 		Refused: func(r limit.Reason) { refused[r]++ }, Now: c.now,
 	})
 	addr := netip.MustParseAddr("2001:db8::1")
@@ -233,6 +233,7 @@ func TestARefusalSaysWhenToTryAgainAndIsCounted(t *testing.T) {
 		limit.TokenRequests:   func() error { return l.ByCaller(ctx) },
 		limit.AddressRequests: func() error { return l.FromAddress(addr) },
 		limit.LinkAttempts:    func() error { return l.ByLink(ctx) },
+		limit.LinkRequests:    func() error { return l.ByLinkRequest(ctx) },
 		limit.TokenCost:       func() error { return l.Charge(ctx, 10) },
 		limit.Subscriptions:   func() error { _, err := l.Subscribe(ctx); return err },
 		limit.Sockets:         func() error { return l.SocketBy(ctx) },

@@ -21,6 +21,9 @@ type Config struct {
 	// LinkRate is how many attempts to sign in by links, or to read them, an address may
 	// make per second for long, LinkBurst at once.
 	LinkRate, LinkBurst float64
+	// LinkRequestRate is how many links by mail an address may ask for per second for long,
+	// LinkRequestBurst at once.
+	LinkRequestRate, LinkRequestBurst float64
 	// CostRate is the cost of operations that a token may run per second for
 	// long, CostBurst at once.
 	CostRate, CostBurst float64
@@ -48,6 +51,7 @@ const (
 	TokenRequests   Reason = "token_requests"
 	AddressRequests Reason = "address_requests"
 	LinkAttempts    Reason = "link_attempts"
+	LinkRequests    Reason = "link_requests"
 	TokenCost       Reason = "token_cost"
 	Concurrency     Reason = "concurrency"
 	Subscriptions   Reason = "subscriptions"
@@ -57,7 +61,7 @@ const (
 
 // Reasons are all of them.
 var Reasons = []string{
-	string(TokenRequests), string(AddressRequests), string(LinkAttempts), string(TokenCost), string(Concurrency), string(Subscriptions), string(Sockets), string(Exports),
+	string(TokenRequests), string(AddressRequests), string(LinkAttempts), string(LinkRequests), string(TokenCost), string(Concurrency), string(Subscriptions), string(Sockets), string(Exports),
 }
 
 // openAgain is when one may try again what has too much open.
@@ -68,7 +72,8 @@ const openAgain = 5 * time.Second
 type Limits struct {
 	refused              func(Reason)
 	byToken, byAddress   *Buckets
-	byLink, cost         *Buckets
+	byLink, byRequest    *Buckets
+	cost                 *Buckets
 	slots                *Slots
 	subscriptions, feeds *Counts
 	sockets, peers       *Counts
@@ -88,6 +93,7 @@ func New(cfg Config) *Limits {
 		byToken:       NewBuckets(cfg.TokenRate, cfg.TokenBurst, cfg.Now),
 		byAddress:     NewBuckets(cfg.AddressRate, cfg.AddressBurst, cfg.Now),
 		byLink:        NewBuckets(cfg.LinkRate, cfg.LinkBurst, cfg.Now),
+		byRequest:     NewBuckets(cfg.LinkRequestRate, cfg.LinkRequestBurst, cfg.Now),
 		cost:          NewBuckets(cfg.CostRate, cfg.CostBurst, cfg.Now),
 		slots:         NewSlots(cfg.Running, cfg.Queue, cfg.Patience),
 		subscriptions: NewCounts(cfg.Subscriptions), feeds: NewCounts(cfg.SubscriptionsPerAddress),
@@ -104,6 +110,11 @@ func (l *Limits) FromAddress(addr netip.Addr) error {
 // ByLink counts an attempt at a link from the address in the context.
 func (l *Limits) ByLink(ctx context.Context) error {
 	return l.spend(LinkAttempts, l.byLink, household(Address(ctx)), 1, "too many attempts to sign in by links from this address")
+}
+
+// ByLinkRequest counts a request for a link by mail from the address in the context.
+func (l *Limits) ByLinkRequest(ctx context.Context) error {
+	return l.spend(LinkRequests, l.byRequest, household(Address(ctx)), 1, "too many links were asked for from this address")
 }
 
 // ByCaller counts a request of the caller in the context.

@@ -56,3 +56,30 @@ func TestAnInvitationIsMailedWithALinkThatSignsIn(t *testing.T) {
 		t.Errorf("%+v", listed)
 	}
 }
+
+// A link that was asked for is mailed in text and HTML, and is found in the mail alone.
+func TestALinkThatWasAskedForIsMailed(t *testing.T) {
+	t.Parallel()
+	server := newMailServer(t, nil)
+	f := newFixture(t, server)
+	f.pool.MustExec(`INSERT INTO user_lookup (email, company_id, user_id) OVERRIDING SYSTEM VALUE VALUES ('ada@acme.example', 1, 7)`)
+	f.pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, 7, 'ada@acme.example', '{}')`)
+	sessions := signin.New(f.pool, access.New(f.pool), signin.Options{Idle: time.Hour, Most: time.Hour, Requests: true, Now: f.clock})
+	email, err := domain.ParseEmail("email", "ada@acme.example")
+	fatal.If(t, err)
+	fatal.If(t, sessions.Request(t.Context(), domain.Origin{}, email))
+	f.round(mail.Round{Sent: 1})
+	mails := server.mails()
+	if len(mails) != 1 || !strings.Contains(mails[0].To, "ada@acme.example") || !strings.Contains(mails[0].Data, "Subject: Your link to sign in to simgraph of Acme") {
+		t.Fatalf("%+v", mails)
+	}
+	text := strings.ReplaceAll(strings.ReplaceAll(mails[0].Data, "=\r\n", ""), "=3D", "=")
+	found := linkInMail.FindAllStringSubmatch(text, -1)
+	if len(found) != 2 || found[0][1] != found[1][1] || strings.Contains(text, "invited") || strings.Contains(text, "unsubscribe") {
+		t.Fatal(text)
+	}
+	if begun, err := sessions.ByLink(t.Context(), domain.Origin{}, domain.Secret(found[0][1])); err != nil || begun.Email != "ada@acme.example" {
+		t.Errorf("%+v, %v", begun, err)
+	}
+	f.round(mail.Round{})
+}

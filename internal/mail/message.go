@@ -28,8 +28,8 @@ var (
 	textBody  = texttemplate.Must(texttemplate.New("alerts.txt").Funcs(functions).ParseFS(templates, "templates/alerts.txt"))
 	htmlBody  = htmltemplate.Must(htmltemplate.New("alerts.html").Funcs(functions).ParseFS(templates, "templates/alerts.html"))
 
-	invitationText = texttemplate.Must(texttemplate.New("invitation.txt").Funcs(functions).ParseFS(templates, "templates/invitation.txt"))
-	invitationHTML = htmltemplate.Must(htmltemplate.New("invitation.html").Funcs(functions).ParseFS(templates, "templates/invitation.html"))
+	linkText = texttemplate.Must(texttemplate.New("link.txt").Funcs(functions).ParseFS(templates, "templates/link.txt"))
+	linkHTML = htmltemplate.Must(htmltemplate.New("link.html").Funcs(functions).ParseFS(templates, "templates/link.html"))
 )
 
 // writer turns the content of a mail into a message.
@@ -46,7 +46,7 @@ type templateData struct {
 	// More is how many entries are not listed.
 	More        int
 	Unsubscribe string
-	// Link signs in; "" in mails that are no invitations.
+	// Link signs in; "" in mails that sign nobody in.
 	Link string
 }
 
@@ -79,12 +79,12 @@ func (w writer) write(content *domain.MailContent) (*gomail.Msg, error) {
 	data := templateData{MailContent: content, Subject: subject(content), More: content.Total - len(content.Entries) - len(content.ConditionEntries)}
 	text, html := textBody, htmlBody
 	switch {
-	case content.Kind == domain.MailInvitation:
+	case content.Kind.SignsIn():
 		if w.base == nil {
-			return nil, fmt.Errorf("%w: an invitation needs the public URL", errUnwritable)
+			return nil, fmt.Errorf("%w: a link to sign in needs the public URL", errUnwritable)
 		}
 		data.Link = signin.LinkTo(w.base.String(), content.SignIn)
-		text, html = invitationText, invitationHTML
+		text, html = linkText, linkHTML
 	case w.base != nil:
 		data.Unsubscribe = unsubscribeLink(w.base, content)
 		w.offerEnd(message, data.Unsubscribe)
@@ -142,6 +142,8 @@ func subject(content *domain.MailContent) string {
 		return "Test alert of " + clean(content.Company.Name)
 	case content.Kind == domain.MailInvitation:
 		return "Invitation to simgraph of " + clean(content.Company.Name)
+	case content.Kind == domain.MailLink:
+		return "Your link to sign in to simgraph of " + clean(content.Company.Name)
 	case content.Kind == domain.MailWebhook:
 		return "A webhook of " + clean(content.Company.Name) + " was disabled"
 	case content.Total == 1 && len(content.ConditionEntries) == 1:

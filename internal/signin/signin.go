@@ -32,8 +32,13 @@ type Config struct {
 	// TryLink returns an error where the address of the request has tried too many
 	// links; nil for no limit.
 	TryLink func(context.Context) error
-	Logins  signin.Logins
-	Log     *slog.Logger
+	// MailsLinks is whether people may ask for links by mail, which MailLinks works on.
+	MailsLinks bool
+	// TryRequest returns an error where the address of the request has asked for too many
+	// links; nil for no limit.
+	TryRequest func(context.Context) error
+	Logins     signin.Logins
+	Log        *slog.Logger
 
 	// Providers are those that people sign in at. What follows is not needed without
 	// them. Only has the page offer no sign-in by key.
@@ -48,7 +53,10 @@ type Config struct {
 }
 
 // Handler answers the paths of the sign-in page.
-type Handler struct{ Config }
+type Handler struct {
+	Config
+	requests chan linkRequest
+}
 
 // New returns the handler.
 func New(cfg Config) *Handler {
@@ -58,12 +66,18 @@ func New(cfg Config) *Handler {
 	if cfg.TryLink == nil {
 		cfg.TryLink = func(context.Context) error { return nil }
 	}
-	return &Handler{cfg}
+	if cfg.TryRequest == nil {
+		cfg.TryRequest = func(context.Context) error { return nil }
+	}
+	return &Handler{cfg, make(chan linkRequest, mostRequests)}
 }
 
 // Handlers are those of the sign-in page by their exact paths.
 func (h *Handler) Handlers() map[string]http.Handler {
 	handlers := map[string]http.Handler{SessionPath: http.HandlerFunc(h.session), LinkPath: http.HandlerFunc(h.link)}
+	if h.MailsLinks {
+		handlers[RequestPath] = http.HandlerFunc(h.requestLink)
+	}
 	for _, p := range h.Providers {
 		handlers[p.path()], handlers[p.path()+callbackPath], handlers[p.path()+companyPath] = h.start(p), h.callback(p), h.choose(p)
 	}
@@ -94,7 +108,9 @@ type current struct {
 // ways are how people can sign in, beside links and tokens of the operator.
 type ways struct {
 	// Keys is whether access keys sign in.
-	Keys      bool  `json:"keys"`
+	Keys bool `json:"keys"`
+	// Links is whether people may ask for links by mail.
+	Links     bool  `json:"links"`
 	Providers []way `json:"providers"`
 }
 
@@ -111,7 +127,7 @@ type reading struct {
 }
 
 func (h *Handler) ways() ways {
-	all := ways{Keys: !h.Only, Providers: []way{}}
+	all := ways{Keys: !h.Only, Links: h.MailsLinks, Providers: []way{}}
 	for _, p := range h.Providers {
 		all.Providers = append(all.Providers, way{p.Title, p.path()})
 	}

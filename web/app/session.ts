@@ -13,6 +13,8 @@ const draftsPrefix = 'simgraph:graphiql:';
 export interface Ways {
   /** Whether access keys sign in. */
   keys: boolean;
+  /** Whether links are mailed to people who ask for one. */
+  links: boolean;
   providers: { title: string; path: string }[];
 }
 
@@ -37,7 +39,7 @@ export interface Session {
 /** What signs in: a key with its secret, a token, or the code of a link. */
 export type Credentials = { accessKeyId: string; secret: string } | { token: string } | { link: string };
 
-let session: Session = { id: null, first: null, ended: false, notice: sessionStorage.getItem(noticeKey), offered: null, link: null, awaiting: true, ways: { keys: true, providers: [] } };
+let session: Session = { id: null, first: null, ended: false, notice: sessionStorage.getItem(noticeKey), offered: null, link: null, awaiting: true, ways: { keys: true, links: false, providers: [] } };
 sessionStorage.removeItem(noticeKey);
 const listeners = new Set<() => void>();
 const beforeSignOut = new Set<() => Promise<unknown>>();
@@ -61,7 +63,7 @@ interface SessionAnswer {
 
 const endpoint = '/session';
 
-const post = (path: string, body: Credentials) =>
+const post = (path: string, body: Credentials | { email: string }) =>
   fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 
 /** Signs in. Throws what is wrong with the credentials, where the status has no text of its own. */
@@ -238,6 +240,14 @@ export async function readLink(link: string): Promise<LinkTarget> {
   const answer = (await response.json().catch(() => ({}))) as Partial<LinkTarget> & SessionAnswer;
   if (!response.ok || !answer.email) throw new Error(answer.error?.message ?? `The server answered ${response.status}. Try again.`);
   return answer as LinkTarget;
+}
+
+/** Asks for a link to be mailed, and returns for how many minutes it signs in. The server does not tell whether there is such a user. */
+export async function requestLink(email: string): Promise<number> {
+  const response = await post(`${endpoint}/link/mail`, { email });
+  const answer = (await response.json().catch(() => ({}))) as { validMinutes?: number } & SessionAnswer;
+  if (!response.ok || !answer.validMinutes) throw new Error(answer.error?.message ?? `The server answered ${response.status}. Try again.`);
+  return answer.validMinutes;
 }
 
 /** Uses a link up. It replaces the session that there is. */

@@ -4,10 +4,11 @@ import { type Ways, useSession } from '../session';
 import { offersDemo, signInByKey, signInByToken, signInToDemo } from '../signin';
 import { Mark } from './icons';
 import { Failure } from './parts';
+import { SendLink } from './SendLink';
 
-type Way = 'key' | 'token';
+type Way = 'link' | 'key' | 'token';
 
-/** The way in: a provider, an access key, a token, or the demo company where the server has one. */
+/** The way in: a provider, a link by mail, an access key, a token, or the demo company where the server has one. */
 export function SignIn({ notice }: { notice: string | null }) {
   return (
     <main className="sign-in">
@@ -30,7 +31,7 @@ export function WaysIn({ elsewhere = false }: { elsewhere?: boolean }) {
     <>
       {demo && <Demo />}
       {ways.providers.length > 0 && <Providers providers={ways.providers} elsewhere={elsewhere} />}
-      {ways.keys ? <ByCredential /> : <Emergency />}
+      {ways.keys ? <ByCredential links={ways.links} /> : <Emergency />}
     </>
   );
 }
@@ -46,15 +47,16 @@ function Providers({ providers, elsewhere }: { providers: Ways['providers']; els
   );
 }
 
-function ByCredential() {
-  const [way, setWay] = useState<Way>('key');
+function ByCredential({ links }: { links: boolean }) {
+  const [way, setWay] = useState<Way>(links ? 'link' : 'key');
   return (
     <>
       <div className="switch wide" role="group" aria-label="How to sign in">
+        {links && <button type="button" aria-pressed={way === 'link'} onClick={() => setWay('link')}>E-mail</button>}
         <button type="button" aria-pressed={way === 'key'} onClick={() => setWay('key')}>Access key</button>
         <button type="button" aria-pressed={way === 'token'} onClick={() => setWay('token')}>Access token</button>
       </div>
-      {way === 'key' ? <ByKey /> : <ByToken />}
+      {way === 'link' ? <SendLink /> : way === 'key' ? <ByKey /> : <ByToken />}
     </>
   );
 }

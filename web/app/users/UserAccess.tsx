@@ -18,7 +18,7 @@ const end = graphql('mutation EndUserSessions($input: EndUserSessionsInput!) { e
 const remove = graphql('mutation DeleteUser($input: DeleteUserInput!) { deleteUser(input: $input) { user { email } } }');
 
 /** The ways to begin a session, as people read them; a provider has its own name. */
-const ways: Record<string, string> = { accessKey: 'an access key', token: 'a token', link: 'a link' };
+const ways: Record<string, string> = { accessKey: 'an access key', token: 'a token', link: 'a link', mailedLink: 'a link by e-mail' };
 
 /** How a user gets in: the invitation, the sessions, and the end of both. */
 export function UserAccess({ email, close }: { email: string; close: () => void }) {
