@@ -3,13 +3,12 @@
 package volume
 
 import (
-	"context"
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 
 	"simgraph/db/alert"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -18,15 +17,20 @@ import (
 
 // Alerts keeps the monitoring alerts in PostgreSQL.
 type Alerts struct {
-	pool *sqlx.DB
-	now  func() time.Time
+	kept.Store[int64, alertRow, domain.VolumeAlert, *alertRow]
 }
 
 var _ domain.VolumeAlerts = (*Alerts)(nil)
 
 // NewAlerts returns the store on the pool; now is the clock.
 func NewAlerts(pool *sqlx.DB, now func() time.Time) *Alerts {
-	return &Alerts{pool, now}
+	return &Alerts{kept.New(pool, now, alertKind)}
+}
+
+// alertKind is how alerts are kept. The error on what is hidden is that on what is not there.
+var alertKind = kept.Kind[int64, alertRow, domain.VolumeAlert]{
+	Type: "Alert", Name: "alert", Field: "alertId", Table: alertsTable, Shown: func(scope domain.Scope) []any { return []any{pg.GroupsOf(scope)} },
+	Read: func(r *alertRow) (*domain.VolumeAlert, error) { return &r.VolumeAlert, nil }, ID: func(of *domain.VolumeAlert) *int64 { return &of.AlertID },
 }
 
 // FromAlerts are the alerts a with their thresholds and the subscriber s of
@@ -46,50 +50,7 @@ var alertsTable = keyset.Table{
 	},
 }
 
-// Find implements domain.Alerts.
-func (a *Alerts) Find(ctx context.Context, scope domain.Scope, id int64) (*domain.VolumeAlert, error) {
-	return findAlert(ctx, a.pool, scope, id)
-}
-
-func findAlert(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, id int64) (*domain.VolumeAlert, error) {
-	found, err := findManyAlerts(ctx, in, scope, []int64{id})
-	if err != nil {
-		return nil, err
-	}
-	if of := found[id]; of != nil {
-		return of, nil
-	}
-	// The text for what is hidden is that for what is not there.
-	return nil, domain.NotFound("alertId", "alert", pg.FormatInt(id))
-}
-
-const findAlerts = `SELECT ` + alertSelect + FromAlerts + `
-WHERE ` + alert.Visible + ` AND a.alert_id = ANY($3)`
-
-// FindMany implements domain.Alerts.
-func (a *Alerts) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.VolumeAlert, error) {
-	return findManyAlerts(ctx, a.pool, scope, ids)
-}
-
-func findManyAlerts(ctx context.Context, in sqlx.QueryerContext, scope domain.Scope, ids []int64) (map[int64]*domain.VolumeAlert, error) {
-	rows, err := pg.SelectAll[domain.VolumeAlert](ctx, in, findAlerts, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
-	if err != nil {
-		return nil, err
-	}
-	return pg.Keyed(rows, func(of *domain.VolumeAlert) int64 { return of.AlertID }), nil
-}
-
 type alertRow struct {
 	domain.VolumeAlert
 	keyset.Keyed
-}
-
-// List implements domain.Alerts.
-func (a *Alerts) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeAlert], error) {
-	return keyset.Page(ctx, a.pool, alertsTable, scope, listing, func(row *alertRow) *domain.VolumeAlert { return &row.VolumeAlert }, pg.GroupsOf(scope))
-}
-
-// Count implements domain.Alerts.
-func (a *Alerts) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return alertsTable.Count(ctx, a.pool, scope, listing, pg.GroupsOf(scope))
 }

@@ -19,12 +19,12 @@ import (
 // what was booked before is visible to its statements, and what is booked after
 // sees the change.
 func (a *Alerts) changing(ctx context.Context, scope domain.Scope, do func(*alertChange) (*domain.AuditEntry, error)) error {
-	return audit.Change(ctx, a.pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
+	return audit.Change(ctx, a.Pool, scope, func(tx *sqlx.Tx) (*domain.AuditEntry, error) {
 		company, err := companies.Lock(ctx, tx, scope.Company)
 		if err != nil {
 			return nil, err
 		}
-		return do(&alertChange{tx: tx, scope: scope, company: company, at: pg.Moment(a.now())})
+		return do(&alertChange{tx: tx, scope: scope, company: company, at: a.Moment()})
 	})
 }
 
@@ -53,7 +53,7 @@ func (a *Alerts) Create(ctx context.Context, scope domain.Scope, spec domain.Ale
 		if err != nil {
 			return nil, err
 		}
-		created, err = findAlert(ctx, change.tx, scope, ids[0])
+		created, err = a.FindIn(ctx, change.tx, scope, ids[0])
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func (a *Alerts) Edit(ctx context.Context, scope domain.Scope, id int64, edit do
 		return nil, err
 	}
 	err = a.changing(ctx, scope, func(change *alertChange) (*domain.AuditEntry, error) {
-		alert, err := findAlert(ctx, change.tx, scope, id)
+		alert, err := a.FindIn(ctx, change.tx, scope, id)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ const removeAlert = `DELETE FROM alerts WHERE company_id = $1 AND alert_id = $2`
 // Remove implements domain.Alerts.
 func (a *Alerts) Remove(ctx context.Context, scope domain.Scope, id int64) (removed *domain.VolumeAlert, err error) {
 	err = a.changing(ctx, scope, func(change *alertChange) (*domain.AuditEntry, error) {
-		removed, err = findAlert(ctx, change.tx, scope, id)
+		removed, err = a.FindIn(ctx, change.tx, scope, id)
 		if err != nil {
 			return nil, err
 		}

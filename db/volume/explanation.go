@@ -45,7 +45,7 @@ func (a *Alerts) Explain(ctx context.Context, scope domain.Scope, alertID int64,
 	if err != nil {
 		return nil, err
 	}
-	who, err := FindSubject(ctx, a.pool, scope, subject)
+	who, err := FindSubject(ctx, a.Pool, scope, subject)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ WHERE company_id = $1 AND period_start = $2 AND group_id = $3`
 // stateOf is the state of a subject that the alert need not watch, without the
 // times that the log has.
 func (a *Alerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.VolumeAlert, who Subject) (*domain.VolumeAlertState, error) {
-	period, err := a.currentPeriod(ctx, a.pool, scope)
+	period, err := a.currentPeriod(ctx, a.Pool, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (a *Alerts) stateOf(ctx context.Context, scope domain.Scope, alert *domain.
 	if who.SubscriberKey == nil {
 		state.GroupID, sql = who.GroupID, groupUsageIn
 	}
-	err = a.pool.GetContext(ctx, &state.Usage, sql, scope.Company, period.Start, who.ID())
+	err = a.Pool.GetContext(ctx, &state.Usage, sql, scope.Company, period.Start, who.ID())
 	return state, pg.Translate(err)
 }
 
@@ -123,7 +123,7 @@ WHERE t.company_id = $1 AND t.alert_id = $2 AND l.period_start = $3 AND (l.subsc
 
 // entriesOf are the log's entries of the subject for the thresholds as they are.
 func (a *Alerts) entriesOf(ctx context.Context, scope domain.Scope, state *domain.VolumeAlertState) (map[domain.Boundary]*domain.VolumeLogEntry, error) {
-	rows, err := pg.SelectAll[domain.VolumeLogEntry](ctx, a.pool, entriesOfSubject, scope.Company,
+	rows, err := pg.SelectAll[domain.VolumeLogEntry](ctx, a.Pool, entriesOfSubject, scope.Company,
 		state.Alert.AlertID, state.Period.Start, state.SubscriberKey, state.GroupID)
 	if err != nil {
 		return nil, err

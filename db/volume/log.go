@@ -9,6 +9,7 @@ import (
 
 	"simgraph/db/alert"
 	"simgraph/db/delivery"
+	"simgraph/db/kept"
 	"simgraph/db/keyset"
 	"simgraph/db/pg"
 	"simgraph/domain"
@@ -16,15 +17,20 @@ import (
 )
 
 // Log keeps in PostgreSQL when alerts fired.
-type Log struct{ pool *sqlx.DB }
+type Log struct {
+	kept.Store[int64, alertLogRow, domain.VolumeLogEntry, *alertLogRow]
+}
 
 var _ domain.VolumeLog = (*Log)(nil)
 
 // NewLog returns the store on the pool.
-func NewLog(pool *sqlx.DB) *Log { return &Log{pool} }
+func NewLog(pool *sqlx.DB) *Log { return &Log{kept.New(pool, nil, entryKind)} }
 
-const fromAlertLog = `
-FROM alert_log l` + alert.JoinSubject
+// entryKind is how entries of the log are read.
+var entryKind = kept.Kind[int64, alertLogRow, domain.VolumeLogEntry]{
+	Name: "entry", Table: alertLogTable, Shown: func(scope domain.Scope) []any { return []any{pg.GroupsOf(scope)} },
+	Read: func(r *alertLogRow) (*domain.VolumeLogEntry, error) { return &r.VolumeLogEntry, nil }, ID: func(of *domain.VolumeLogEntry) *int64 { return &of.EntryID },
+}
 
 // EntrySelect are the columns of an entry l of the log.
 const EntrySelect = `l.entry_id, l.alert_id, l.rule_type, l.target, l.limit_boundary, l.subscriber_key, l.group_id, l.target_group_id,
@@ -32,7 +38,7 @@ const EntrySelect = `l.entry_id, l.alert_id, l.rule_type, l.target, l.limit_boun
 
 // alertLogTable is the list of domain.VolumeLogFields; $2 are the groups.
 var alertLogTable = keyset.Table{
-	Key: query.Field{Name: "entryId", Type: query.Integer}, Order: domain.VolumeLogOrder(), Select: EntrySelect, From: fromAlertLog + ` WHERE ` + alert.VisibleEntry,
+	Key: query.Field{Name: "entryId", Type: query.Integer}, Order: domain.VolumeLogOrder(), Select: EntrySelect, From: ` FROM alert_log l` + alert.JoinSubject + ` WHERE ` + alert.VisibleEntry,
 	Columns: map[string]keyset.Column{
 		"ruleType": {SQL: "l.rule_type"}, "target": {SQL: "l.target"}, "limitBoundary": {SQL: "l.limit_boundary"}, "dateCreated": {SQL: "l.date_created"},
 		"entryId": {SQL: "l.entry_id"}, "alertId": {SQL: "l.alert_id"}, "physicalId": {SQL: "s.physical_id", Nullable: true},
@@ -40,31 +46,9 @@ var alertLogTable = keyset.Table{
 	},
 }
 
-const findAlertLog = `SELECT ` + EntrySelect + fromAlertLog + `
-WHERE ` + alert.VisibleEntry + ` AND l.entry_id = ANY($3)`
-
-// FindMany implements domain.AlertLog.
-func (a *Log) FindMany(ctx context.Context, scope domain.Scope, ids []int64) (map[int64]*domain.VolumeLogEntry, error) {
-	rows, err := pg.SelectAll[domain.VolumeLogEntry](ctx, a.pool, findAlertLog, scope.Company, pg.GroupsOf(scope), pq.Int64Array(ids))
-	if err != nil {
-		return nil, err
-	}
-	return pg.Keyed(rows, func(of *domain.VolumeLogEntry) int64 { return of.EntryID }), nil
-}
-
 type alertLogRow struct {
 	domain.VolumeLogEntry
 	keyset.Keyed
-}
-
-// List implements domain.AlertLog.
-func (a *Log) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.VolumeLogEntry], error) {
-	return keyset.Page(ctx, a.pool, alertLogTable, scope, listing, func(row *alertLogRow) *domain.VolumeLogEntry { return &row.VolumeLogEntry }, pg.GroupsOf(scope))
-}
-
-// Count implements domain.AlertLog.
-func (a *Log) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	return alertLogTable.Count(ctx, a.pool, scope, listing, pg.GroupsOf(scope))
 }
 
 const deliveriesOfNotifications = `
@@ -86,7 +70,7 @@ func (a *Log) Deliveries(ctx context.Context, scope domain.Scope, entries []doma
 		Chosen pq.Int64Array
 	}
 	notifications := pg.Pluck(entries, func(of domain.Notified) string { return of.NotificationID })
-	rows, err := pg.SelectAll[row](ctx, a.pool, deliveriesOfNotifications, scope.Company, pq.StringArray(notifications))
+	rows, err := pg.SelectAll[row](ctx, a.Pool, deliveriesOfNotifications, scope.Company, pq.StringArray(notifications))
 	if err != nil {
 		return nil, err
 	}

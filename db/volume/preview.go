@@ -96,14 +96,14 @@ func (a *Alerts) Preview(ctx context.Context, scope domain.Scope, spec domain.Al
 	if err := spec.Check(); err != nil {
 		return nil, err
 	}
-	targets, err := targetFinder{a.pool, scope}.find(ctx, []domain.AlertSpec{spec})
+	targets, err := targetFinder{a.Pool, scope}.find(ctx, []domain.AlertSpec{spec})
 	if err != nil {
 		return nil, err
 	}
 	if targets[0].refused != nil {
 		return nil, targets[0].refused
 	}
-	company, err := companies.Find(ctx, a.pool, scope.Company)
+	company, err := companies.Find(ctx, a.Pool, scope.Company)
 	if err != nil {
 		return nil, err
 	}
@@ -121,12 +121,12 @@ func (a *Alerts) preview(ctx context.Context, company *domain.Company, alert ale
 	case domain.RuleGroup:
 		sql, group = previewGroup, alert.TargetID
 	}
-	ledger, err := usage.ReadLedger(ctx, a.pool)
+	ledger, err := usage.ReadLedger(ctx, a.Pool)
 	if err != nil {
 		return nil, err
 	}
 	of := previewPeriodsOver(company.Billing(), over, ledger.Start())
-	rows, err := pg.SelectAll[previewRow](ctx, a.pool, sql, company.CompanyID, of.starts, of.ends, alert.LowerThreshold, alert.UpperThreshold,
+	rows, err := pg.SelectAll[previewRow](ctx, a.Pool, sql, company.CompanyID, of.starts, of.ends, alert.LowerThreshold, alert.UpperThreshold,
 		over.Start, over.End, sim, group, of.from, of.until, of.edgePeriods, of.edgeStarts, of.edgeEnds)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ WHERE u.company_id = $1 AND u.period_start = ANY($2::timestamptz[]) AND u.mobile
 // looked at: then it counts who went above the thresholds in the whole periods.
 func (a *Alerts) countAbove(ctx context.Context, preview *domain.AlertPreview, company domain.CompanyID, starts usage.TimeArray, alert alertKey, group any) error {
 	var above struct{ Candidates, Total, Subjects int }
-	err := a.pool.GetContext(ctx, &above, countAbove, company, starts, alert.LowerThreshold, alert.UpperThreshold, group)
+	err := a.Pool.GetContext(ctx, &above, countAbove, company, starts, alert.LowerThreshold, alert.UpperThreshold, group)
 	if err == nil && above.Candidates > maxPreviewed {
 		preview.IsSample, preview.Total, preview.Subjects = true, above.Total, above.Subjects
 	}

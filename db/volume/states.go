@@ -112,11 +112,11 @@ GROUP BY a.alert_id`
 
 // Fired implements domain.Alerts.
 func (a *Alerts) Fired(ctx context.Context, scope domain.Scope, alerts []int64) (map[int64]int, error) {
-	period, err := a.currentPeriod(ctx, a.pool, scope)
+	period, err := a.currentPeriod(ctx, a.Pool, scope)
 	if err != nil {
 		return nil, err
 	}
-	return pg.CountEach[int64](ctx, a.pool, firedByAlert, []any{scope.Company, pg.GroupsOf(scope), period.Start, pq.Int64Array(alerts)})
+	return pg.CountEach[int64](ctx, a.Pool, firedByAlert, []any{scope.Company, pg.GroupsOf(scope), period.Start, pq.Int64Array(alerts)})
 }
 
 // currentPeriod is the billing period of the company that runs now.
@@ -125,7 +125,7 @@ func (a *Alerts) currentPeriod(ctx context.Context, in sqlx.QueryerContext, scop
 	if err != nil {
 		return domain.Period{}, err
 	}
-	return company.Billing().PeriodAt(a.now()), nil
+	return company.Billing().PeriodAt(a.Now()), nil
 }
 
 // alertStateRow is a row of alertStates.
@@ -139,12 +139,12 @@ type alertStateRow struct {
 }
 
 func (a *Alerts) states(ctx context.Context, scope domain.Scope, sql string, args ...any) ([]*domain.VolumeAlertState, error) {
-	period, err := a.currentPeriod(ctx, a.pool, scope)
+	period, err := a.currentPeriod(ctx, a.Pool, scope)
 	if err != nil {
 		return nil, err
 	}
 	args = append([]any{scope.Company, pg.GroupsOf(scope), period.Start}, args...)
-	rows, err := pg.SelectAll[alertStateRow](ctx, a.pool, sql, args...)
+	rows, err := pg.SelectAll[alertStateRow](ctx, a.Pool, sql, args...)
 	if err != nil {
 		return nil, err
 	}
