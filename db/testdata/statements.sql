@@ -806,12 +806,6 @@ SELECT g.group_id,
 FROM groups g
 WHERE g.company_id = $1 AND ($2::bigint[] IS NULL OR g.group_id = ANY($2)) AND g.group_id = ANY($3);
 
--- db/group: lockGroup
-SELECT g.group_id, g.name, g.hide_tariff_details
-FROM groups g
-WHERE g.company_id = $1 AND ($2::bigint[] IS NULL OR g.group_id = ANY($2)) AND g.group_id = $3
-FOR NO KEY UPDATE;
-
 -- db/mail: claimMails
 UPDATE mails m SET attempts = m.attempts + 1, due_at = $3
 WHERE m.company_id = $1 AND m.state = 'queued' AND (m.due_at <= $2 OR m.due_at > $5) AND m.mail_id IN (
@@ -822,13 +816,29 @@ WHERE m.company_id = $1 AND m.state = 'queued' AND (m.due_at <= $2 OR m.due_at >
   FOR UPDATE SKIP LOCKED)
 RETURNING m.mail_id, m.recipient_id, m.email, m.kind, (CASE m.state WHEN 'sent' THEN 'delivered' ELSE m.state END) AS state, m.attempts, m.due_at, m.created_at, m.finished_at, m.last_error, m.note;
 
+-- db/mail: conditionEntriesOfMails
+SELECT wanted.mail_id, e.*
+FROM unnest($2::uuid[]) AS wanted(mail_id)
+CROSS JOIN LATERAL (
+  SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.group_id, l.source, l.since, l.bound, l.value,
+    l.trait, l.before, l.after, l.date_created, COALESCE(s.subscriber_id, '') AS subscriber_id, COALESCE(s.nickname, '') AS nickname, COALESCE(g.name, '') AS group_name,
+    count(*) OVER () AS total
+  FROM alert_deliveries d
+  JOIN condition_log l ON l.company_id = $1 AND l.notification_id = d.notification_id
+  LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
+  LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = l.target_group_id
+  WHERE d.company_id = $1 AND d.mail_id = wanted.mail_id AND l.silence_id IS NULL AND (d.entries IS NULL OR l.entry_id = ANY(d.entries))
+  ORDER BY l.date_created DESC, l.entry_id DESC
+  LIMIT $3
+) e;
+
 -- db/mail: entriesOfMails
 SELECT wanted.mail_id, e.*
 FROM unnest($2::uuid[]) AS wanted(mail_id)
 CROSS JOIN LATERAL (
   SELECT l.entry_id, l.alert_id, l.rule_type, l.target, l.limit_boundary, l.subscriber_key, l.group_id, l.target_group_id,
-  l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late, l.silence_id, l.notification_id, l.date_created, COALESCE(s.physical_id, '') AS physical_id, COALESCE(s.subscriber_id, '') AS subscriber_id,
-    COALESCE(s.nickname, '') AS nickname, COALESCE(g.name, '') AS group_name, count(*) OVER () AS total
+  l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late, l.silence_id, l.notification_id, l.date_created, COALESCE(s.physical_id, '') AS physical_id, COALESCE(s.subscriber_id, '') AS subscriber_id, COALESCE(s.nickname, '') AS nickname, COALESCE(g.name, '') AS group_name,
+    count(*) OVER () AS total
   FROM alert_deliveries d
   JOIN alert_log l ON l.company_id = $1 AND l.notification_id = d.notification_id
   LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
@@ -837,11 +847,6 @@ CROSS JOIN LATERAL (
   ORDER BY l.date_created DESC, l.entry_id DESC
   LIMIT $3
 ) e;
-
--- db/mail: findRecipients
-SELECT r.recipient_id, r.email, r.suppressed_since, r.suppressed_reason, r.suppressed_detail, r.alert_ids AS alerts, r.group_ids AS wanted
-FROM alert_recipients r
-WHERE r.company_id = $1 AND r.recipient_id = ANY($2);
 
 -- db/mail: findRecipientsByEmail
 SELECT r.recipient_id, r.email, r.suppressed_since, r.suppressed_reason, r.suppressed_detail, r.alert_ids AS alerts, r.group_ids AS wanted
@@ -999,13 +1004,6 @@ FROM silences n
 JOIN companies own ON own.company_id = n.company_id
 WHERE n.company_id = $1 AND n.ends_at > $2;
 
--- db/silence: findSilences
-SELECT n.silence_id, n.reason, n.alert_ids AS alerts, n.group_ids AS wanted, n.tag_names AS tags, n.physical_ids AS physicals,
-  n.starts_at, n.ends_at, n.weekly AS windows, n.created_by, n.created_at, own.time_zone, own.billing_day
-FROM silences n
-JOIN companies own ON own.company_id = n.company_id
-WHERE n.company_id = $1 AND n.silence_id = ANY($2);
-
 -- db/silence: silenceAlerts
 UPDATE alert_log e SET silence_id = m.silence_id
 FROM (
@@ -1060,18 +1058,6 @@ FROM source_rejects r
 JOIN sources s ON s.company_id = r.company_id AND s.source_id = r.source_id
 WHERE r.company_id = $1 AND s.company_id = $1 AND r.digest = ANY($2::uuid[]);
 
--- db/source: findSources
-SELECT s.source_id, s.name, s.profile, s.authentication, s.signature_header, s.created_at, s.paused_at, s.received_at, s.previous_until,
-  s.accepted, s.duplicates, s.waiting, s.rejected, s.skipped
-FROM sources s
-WHERE s.company_id = $1 AND s.name = ANY($2);
-
--- db/source: lockSource
-SELECT s.source_id, s.name, s.profile, s.authentication, s.signature_header, s.created_at, s.paused_at, s.received_at, s.previous_until,
-  s.accepted, s.duplicates, s.waiting, s.rejected, s.skipped
-FROM sources s
-WHERE s.company_id = $1 AND s.name = $2 FOR NO KEY UPDATE;
-
 -- db/source: nextRejects
 SELECT r.digest::text AS id, s.name AS source_name, r.reason, r.field, r.payload, r.is_record, r.times, r.first_at, r.last_at
 FROM source_rejects r
@@ -1123,14 +1109,6 @@ UPDATE upstreams SET attempts = attempts + 1, last_error = $9, failed_at = $7::t
   requested_at = CASE WHEN requested_at > $6::timestamptz THEN requested_at END
 WHERE company_id = $1 AND upstream_id = $2 AND claim = $3;
 
--- db/upstream: findUpstreams
-SELECT u.upstream_id, u.name, u.base_url, u.source, u.labels, u.is_written_through, u.days, u.currency, u.is_copying_alerts, u.is_copying_recipients,
-  u.created_at, u.paused_at, u.due_at, u.claimed_until, u.last_synced_at, u.last_swept_at, u.data_complete_until, u.progress,
-  u.last_error, u.failed_at, u.subscribers, u.missing, u.records, u.refused, u.lowered, u.refusals,
-  u.held_removals, u.held_at, u.confirmed_removals, u.confirmed_at, u.write_error, u.writes_due_at
-FROM upstreams u
-WHERE u.company_id = $1 AND u.upstream_id = ANY($2);
-
 -- db/upstream: insertWrites
 INSERT INTO upstream_writes AS w (company_id, upstream_id, physical_id, tag_name, nickname, is_attached)
 SELECT DISTINCT ON (l.physical_id, l.tag_name) o.company_id, o.upstream_id, l.physical_id, l.tag_name, l.nickname, l.is_attached
@@ -1161,22 +1139,6 @@ WHERE st.company_id = $1 AND s.company_id = $1 AND o.company_id = $1 AND o.upstr
   AND NOT EXISTS (
     SELECT FROM upstream_writes w
     WHERE w.company_id = $1 AND w.physical_id = s.physical_id AND w.tag_name = st.tag_name AND w.is_attached AND w.refused_at IS NULL);
-
--- db/upstream: lockToRemove
-SELECT u.upstream_id, u.name, u.base_url, u.source, u.labels, u.is_written_through, u.days, u.currency, u.is_copying_alerts, u.is_copying_recipients,
-  u.created_at, u.paused_at, u.due_at, u.claimed_until, u.last_synced_at, u.last_swept_at, u.data_complete_until, u.progress,
-  u.last_error, u.failed_at, u.subscribers, u.missing, u.records, u.refused, u.lowered, u.refusals,
-  u.held_removals, u.held_at, u.confirmed_removals, u.confirmed_at, u.write_error, u.writes_due_at
-FROM upstreams u
-WHERE u.company_id = $1 AND u.upstream_id = $2 FOR UPDATE;
-
--- db/upstream: lockUpstream
-SELECT u.upstream_id, u.name, u.base_url, u.source, u.labels, u.is_written_through, u.days, u.currency, u.is_copying_alerts, u.is_copying_recipients,
-  u.created_at, u.paused_at, u.due_at, u.claimed_until, u.last_synced_at, u.last_swept_at, u.data_complete_until, u.progress,
-  u.last_error, u.failed_at, u.subscribers, u.missing, u.records, u.refused, u.lowered, u.refusals,
-  u.held_removals, u.held_at, u.confirmed_removals, u.confirmed_at, u.write_error, u.writes_due_at
-FROM upstreams u
-WHERE u.company_id = $1 AND u.upstream_id = $2 FOR NO KEY UPDATE;
 
 -- db/upstream: succeedPass
 UPDATE upstreams SET attempts = 0, last_error = NULL, failed_at = NULL, last_synced_at = $6::timestamptz, data_complete_until = $9, cursor = '',
@@ -2022,23 +1984,6 @@ FROM alert_thresholds t
 JOIN alert_log l ON l.company_id = $1 AND l.alert_id = t.alert_id AND l.limit_boundary = t.boundary AND l.revision = t.revision
 WHERE t.company_id = $1 AND t.alert_id = $2 AND l.period_start = $3 AND (l.subscriber_key = $4 OR l.group_id = $5);
 
--- db/volume: findAlertLog
-SELECT l.entry_id, l.alert_id, l.rule_type, l.target, l.limit_boundary, l.subscriber_key, l.group_id, l.target_group_id,
-  l.period_start, l.period_end, l.threshold, l.usage, l.late AS is_late, l.silence_id, l.notification_id, l.date_created
-FROM alert_log l
-LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key
-WHERE l.company_id = $1 AND ($2::bigint[] IS NULL OR l.rule_type <> 'company'
-  AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2)) AND l.entry_id = ANY($3);
-
--- db/volume: findAlerts
-SELECT a.alert_id, a.rule_type, COALESCE(s.subscriber_id, a.group_id::text, '') AS target, a.subscriber_key, a.group_id,
-  lower.threshold AS lower_threshold, upper.threshold AS upper_threshold, a.date_created, a.name, a.description
-FROM alerts a
-JOIN alert_thresholds lower ON lower.company_id = a.company_id AND lower.alert_id = a.alert_id AND lower.boundary = 'lower'
-JOIN alert_thresholds upper ON upper.company_id = a.company_id AND upper.alert_id = a.alert_id AND upper.boundary = 'upper'
-LEFT JOIN subscribers s ON s.company_id = a.company_id AND s.key = a.subscriber_key
-WHERE a.company_id = $1 AND ($2::bigint[] IS NULL OR COALESCE(a.group_id, s.group_id) = ANY($2)) AND a.alert_id = ANY($3);
-
 -- db/volume: findGroupIDs
 SELECT g.group_id FROM groups g WHERE g.company_id = $1 AND ($2::bigint[] IS NULL OR g.group_id = ANY($2)) AND g.group_id = ANY($3);
 
@@ -2412,14 +2357,9 @@ FOR NO KEY UPDATE OF w SKIP LOCKED;
 SELECT w.webhook_id, w.name, w.url AS address, w.format, w.event_types AS types, w.alert_ids AS alerts, w.group_ids AS wanted,
   w.tag_names AS tags, w.created_at, w.disabled_at, w.disabled_reason, w.failing_since, w.paused_until, w.previous_until FROM webhooks w WHERE w.company_id = $1 AND w.is_provider FOR NO KEY UPDATE;
 
--- db/webhook: lockWebhooks
-SELECT w.webhook_id, w.name, w.url AS address, w.format, w.event_types AS types, w.alert_ids AS alerts, w.group_ids AS wanted,
-  w.tag_names AS tags, w.created_at, w.disabled_at, w.disabled_reason, w.failing_since, w.paused_until, w.previous_until FROM webhooks w WHERE w.company_id = $1 AND NOT w.is_provider AND ($2::bigint[] IS NULL OR w.groups <@ $2) AND w.webhook_id = ANY($3) FOR NO KEY UPDATE;
-
 -- db/webhook: noticedEntries
 SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id, l.source, l.since, l.bound, l.value,
-  l.trait, l.before, l.after, l.resolves, l.date_created,
-  s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ARRAY(SELECT t.tag_name FROM subscriber_tags t WHERE t.company_id = $1 AND t.subscriber_key = s.key) AS tags
+  l.trait, l.before, l.after, l.resolves, l.date_created, s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ARRAY(SELECT t.tag_name FROM subscriber_tags t WHERE t.company_id = $1 AND t.subscriber_key = s.key) AS tags
 FROM condition_log l
 LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
 LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
