@@ -202,7 +202,7 @@ func isNeeded(argument *ast.ArgumentDefinition) bool {
 func (a *answers) printReads(small, large []priced) error {
 	of := map[string]float64{}
 	for _, one := range small {
-		of[one.name] = one.server + one.postgreSQL
+		of[one.name] = max(0, one.server+one.postgreSQL)
 	}
 	slices.SortFunc(large, func(x, y priced) int { return cmp.Compare(y.server+y.postgreSQL, x.server+x.postgreSQL) })
 	fmt.Fprintf(a.out, "\n## Reads\n\n%d reads of %d subscribers. These take more than %d ms, or more than %d times what they take in the smallest fleet, and 2 ms.\n", len(large), a.subscribers, mostCPU/1000, grown)

@@ -1,0 +1,34 @@
+package feed_test
+
+import (
+	"testing"
+
+	"simgraph/db/dbtest"
+	"simgraph/db/feed"
+	"simgraph/db/fleettest"
+	"simgraph/domain"
+	"simgraph/domain/query"
+	"simgraph/internal/fatal"
+)
+
+// The sessions of a device are found in their index.
+func TestTheSessionsOfADeviceReadLittleOfAll(t *testing.T) {
+	dbtest.WithoutCitus(t, "plans of PostgreSQL")
+	t.Parallel()
+	pool := fleettest.NewInventory(t)
+	pool.MustExec(`
+INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn, began_at, as_of, reported_at, interval_seconds,
+  cause, mobile_originated, mobile_terminated, reports, booked, is_transferring, decreased, clock_off, apn, imei, rat_type, visited_network)
+SELECT 1, md5(n::text)::uuid, 0, NULL, 'pgw', '', 's' || n, 'p', '', '', '2026-11-01Z'::timestamptz + n * interval '1 second', '2026-11-02Z', '2026-11-02Z', 0,
+  '', 0, 0, 1, 1, false, false, false, '', CASE WHEN n % 2 = 0 THEN lpad((n / 4)::text, 15, '0') ELSE '' END, '', ''
+FROM generate_series(1, 20000) n`)
+	pool.MustExec("VACUUM ANALYZE sessions")
+	recorded := dbtest.NewRecorder(t, pool)
+	filter, err := query.ParseFilter(`imei eq "000000000000100"`, domain.SessionFields)
+	fatal.If(t, err)
+	slice, err := feed.NewSessions(recorded.Pool).List(t.Context(), fleettest.All, domain.Listing{Filter: filter, Page: domain.Page{Limit: 5}})
+	fatal.If(t, err)
+	if read := recorded.Buffers(); len(slice.Items) != 2 || read > 40 {
+		t.Errorf("%d sessions from %d pages\n%s", len(slice.Items), read, recorded.Plan())
+	}
+}
