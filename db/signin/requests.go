@@ -39,7 +39,7 @@ SELECT u.user_id
 FROM users u
 WHERE u.company_id = $1 AND u.email = $2 AND NOT u.disabled
   AND NOT EXISTS (SELECT FROM user_identities i WHERE i.company_id = $1 AND i.user_id = u.user_id)
-  AND NOT EXISTS (SELECT FROM alert_recipients r WHERE r.company_id = $1 AND r.email_key = $2 AND r.suppressed_since IS NOT NULL)
+  AND NOT EXISTS (SELECT FROM alert_recipients r WHERE r.company_id = $1 AND r.email_key = $2 AND r.suppressed_reason = 'refused')
 FOR NO KEY UPDATE OF u`
 
 // request queues a mail, which gets its link when it is sent.

@@ -147,19 +147,29 @@ func (f *fixture) provide(email string) {
 	f.pool.MustExec(`INSERT INTO user_identities SELECT company_id, 'https://login.acme.example', 'ada', user_id, now(), now() FROM users WHERE email = $1`, email)
 }
 
+// suppress has the address of a user be that of a recipient to whom no alerts are sent.
+func (f *fixture) suppress(reason domain.SuppressionReason) {
+	f.pool.MustExec(`INSERT INTO alert_recipients (company_id, email, email_key) VALUES (1, 'Ops@acme.example', 'ops@acme.example')`)
+	f.pool.MustExec(`UPDATE alert_recipients SET suppressed_since = now(), suppressed_reason = $1`, reason)
+}
+
+// Who unsubscribes wants no alerts, and still signs in.
+func TestARecipientThatUnsubscribedGetsALink(t *testing.T) {
+	t.Parallel()
+	f := newRequests(t)
+	f.suppress(domain.Unsubscribed)
+	f.request(ops)
+	if codes := f.sent(fleettest.Acme); len(codes) != 1 {
+		t.Errorf("%d mails", len(codes))
+	}
+}
+
 func TestWhoGetsNoLinkByMail(t *testing.T) {
 	t.Parallel()
-	suppress := func(reason domain.SuppressionReason) func(f *fixture) {
-		return func(f *fixture) {
-			f.pool.MustExec(`INSERT INTO alert_recipients (company_id, email, email_key) VALUES (1, 'Ops@acme.example', 'ops@acme.example')`)
-			f.pool.MustExec(`UPDATE alert_recipients SET suppressed_since = now(), suppressed_reason = $1`, reason)
-		}
-	}
 	for name, arrange := range map[string]func(f *fixture){
 		"disabled":                  func(f *fixture) { f.pool.MustExec(`UPDATE users SET disabled = true WHERE email = 'ops@acme.example'`) },
 		"of a provider":             func(f *fixture) { f.provide(ops) },
-		"a mail server refused it":  suppress(domain.Refused),
-		"it has unsubscribed":       suppress(domain.Unsubscribed),
+		"a mail server refused it":  func(f *fixture) { f.suppress(domain.Refused) },
 		"links are not asked for":   func(f *fixture) { f.sessions.Requests = false },
 		"no user has the address":   func(f *fixture) { f.pool.MustExec(`DELETE FROM user_lookup WHERE email = 'ops@acme.example'`) },
 		"the company is full":       func(f *fixture) { f.fill(rules.MaxRequestsOfCompany, "somebody@acme.example") },

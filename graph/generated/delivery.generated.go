@@ -1390,6 +1390,7 @@ var (
 		"WEBHOOK":    domain.MailWebhook,
 		"INVITATION": domain.MailInvitation,
 		"LINK":       domain.MailLink,
+		"REPORT":     domain.MailReport,
 	}
 	marshalNMailKind2simgraphᚋdomainᚐMailKind = map[domain.MailKind]string{
 		domain.MailAlerts:     "ALERTS",
@@ -1397,6 +1398,7 @@ var (
 		domain.MailWebhook:    "WEBHOOK",
 		domain.MailInvitation: "INVITATION",
 		domain.MailLink:       "LINK",
+		domain.MailReport:     "REPORT",
 	}
 )
 

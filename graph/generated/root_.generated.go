@@ -13516,6 +13516,8 @@ enum MailKind {
   INVITATION
   "A link to sign in that was asked for; the mail goes to no recipient of alerts."
   LINK
+  "A report that was due."
+  REPORT
 }
 
 "A page of deliveries."
