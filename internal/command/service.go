@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,13 +29,11 @@ import (
 	"simgraph/db/volume"
 	hooks "simgraph/db/webhook"
 	"simgraph/domain"
-	"simgraph/export"
 	"simgraph/graph/engine/transport"
 	"simgraph/internal/access"
 	"simgraph/internal/changes"
 	trusted "simgraph/internal/document"
 	"simgraph/internal/httpd"
-	"simgraph/internal/ingest"
 	"simgraph/internal/intake"
 	"simgraph/internal/limit"
 	"simgraph/internal/mail"
@@ -52,10 +48,7 @@ import (
 	"simgraph/internal/stores"
 	"simgraph/internal/upstream"
 	sending "simgraph/internal/webhook"
-	"simgraph/mcp"
 	"simgraph/resolvers"
-	"simgraph/rest"
-	"simgraph/scrape"
 )
 
 // service is everything that serve runs.
@@ -191,91 +184,34 @@ func newUsage(pool *sqlx.DB, log *slog.Logger) *usage.Store {
 
 // open builds the endpoints and the server on them.
 func (v *service) open(s *Serve, pool *sqlx.DB, outbox *mails.Outbox) error {
-	page, err := s.page(pool)
-	if err != nil {
-		return err
-	}
-	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox, v.reports)
 	gate := access.NewGate(tokens{v.access, v.orStandby(v.access.Authenticate, func(pool *sqlx.DB) replica.Authenticate {
 		return keys.New(pool).Authenticate
 	})}, time.Now)
 	gate.Admitted, gate.Sessions = v.admitted, v.browsers
-	challenge := problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL, "")}
-	streams := ingest.New(ingest.Config{
-		Challenge: challenge,
-		Usage:     v.ingested(), Sources: v.intake, Admit: gate.Admit, StillValid: gate.StillValid, Log: v.log,
-		Streams: s.UsageStreams, Bytes: s.UsageStreamSize,
-	})
-	uploads := changes.New(changes.Config{Operations: v.operations, Admit: gate.AdmitBrowser, Challenge: challenge, Log: v.log, Now: time.Now})
-	page[changes.TemplatePath] = http.HandlerFunc(changes.ServeTemplate)
-	schema := v.graph.Schema()
+	page, err := s.page(pool)
+	if err != nil {
+		return err
+	}
 	shipped, err := pageDocuments()
 	if err != nil {
 		return err
 	}
-	v.engine = transport.New(schema, v.engineConfig(s, gate, page["/"], shipped))
-	paths, err := rest.New(rest.Config{
-		Challenge:    challenge,
-		Schema:       schema.Schema(),
-		Prepare:      v.engine.Prepare,
-		Authenticate: gate.AdmitBrowser,
-		RequestID:    transport.RequestID,
-		Routed:       v.telemetry.Routed,
-		Log:          v.log,
-		PublicURL:    strings.TrimRight(s.PublicURL, "/"),
-	})
-	if err != nil {
-		return err
-	}
-	page["/openapi.json"] = http.HandlerFunc(paths.ServeContract)
-	tools, err := mcp.New(mcp.Config{
-		Challenge: problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL, mcp.Path)},
-		Schema:    schema.Schema(), Prepare: v.engine.Prepare,
-		Own: newDocuments(pool).Tools, PrepareOwn: v.engine.PrepareLimited, Queries: s.mcpQueries(),
-		Authenticate: gate.Admit, RequestID: transport.RequestID, PublicURL: s.PublicURL, Version: BuildVersion(), Log: v.log,
-	})
-	if err != nil {
-		return err
-	}
-	numbers, err := scrape.New(scrape.Config{
-		Challenge: challenge, Prepare: v.engine.Prepare, SubscribersByTariff: v.graph.Catalogue.SubscribersByTariff,
-		Authenticate: gate.Admit, RequestID: transport.RequestID, Log: v.log,
-	})
-	if err != nil {
-		return err
-	}
-	exporter, err := v.newExporter(v.openSnapshot, audit.NewLog(pool), gate.StillValid)
-	if err != nil {
-		return err
-	}
-	exports := &export.Handler{
-		Exporter: exporter, Authenticate: gate.AdmitBrowser, Enter: v.limits.Export, RequestID: transport.RequestID, Challenge: challenge, Patience: exportPatience,
-	}
-	oauth := access.NewOAuth(v.access, v.log)
-	if v.machines != nil {
-		oauth.Assertion = v.machines.Exchange
-	}
-	metadata, err := oauth.Metadata(s.PublicURL, mcp.Path)
-	if err != nil {
-		return err
-	}
+	v.engine = transport.New(v.graph.Schema(), v.engineConfig(s, gate, page["/"], shipped))
+	page[mail.UnsubscribePath] = mail.UnsubscribeHandler(outbox, v.reports)
+	page[changes.TemplatePath] = http.HandlerFunc(changes.ServeTemplate)
+	of := &endpoints{service: v, serve: s, pool: pool, gate: gate, challenge: problem.Challenge{Metadata: access.ResourceMetadata(s.PublicURL, "")}}
+	streams := of.streams()
 	health := &httpd.Health{Check: func(ctx context.Context) error { return db.Current(ctx, pool) }, ReadOnly: v.writes.look, Stands: v.stands}
-	endpoints := httpd.Endpoints{
-		Graph: httpd.Graph(gate, v.engine, challenge, v.log), OAuth: oauth, Health: health, REST: paths,
-		Others: slices.Concat(httpd.Pages(page), httpd.Pages(v.signIn.Handlers()), httpd.Pages(metadata), []httpd.Route{
-			{Path: ingest.Path, Name: usageEndpoint, Endpoint: streams},
-			{Path: mcp.Path, Name: "mcp", OwnPages: true, Endpoint: tools},
-			{Path: scrape.Path, Name: "fleet", Endpoint: numbers},
-			{Path: export.Prefix, Name: exportEndpoint, Below: true, Endpoint: exports},
-			{Path: changes.Path, Name: "operations", Endpoint: uploads},
-			{Path: intake.Prefix, Name: "sources", Below: true, Endpoint: intake.NewHandler(v.intake, v.log)},
-		}),
-	}
-	v.telemetry.name(endpoints.Names())
-	if endpoints.Around, err = s.around(v); err != nil {
+	all, err := of.all(page, streams)
+	if err != nil {
 		return err
 	}
-	v.server = &httpd.Server{Handler: httpd.Handler(endpoints), Health: health, Log: v.log, Close: v.closer(streams)}
+	all.Health = health
+	v.telemetry.name(all.Names())
+	if all.Around, err = s.around(v); err != nil {
+		return err
+	}
+	v.server = &httpd.Server{Handler: httpd.Handler(*all), Health: health, Log: v.log, Close: v.closer(streams)}
 	return nil
 }
 
