@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"reflect"
 	"simgraph/domain"
 	"strconv"
@@ -18,14 +19,20 @@ var NoPeriod = time.Time{}
 
 // SelectAll runs a query and keeps every row, so the statement must be bounded.
 func SelectAll[T any](ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (rows []*T, err error) {
-	err = sqlx.SelectContext(ctx, in, &rows, query, args...)
-	return rows, Translate(err)
+	err = EachRow(ctx, in, query, args, func(row T) error {
+		rows = append(rows, &row)
+		return nil
+	})
+	return rows, err
 }
 
 // SelectValues is SelectAll for rows that are used as values.
 func SelectValues[T any](ctx context.Context, in sqlx.QueryerContext, query string, args ...any) (values []T, err error) {
-	err = sqlx.SelectContext(ctx, in, &values, query, args...)
-	return values, Translate(err)
+	err = EachRow(ctx, in, query, args, func(value T) error {
+		values = append(values, value)
+		return nil
+	})
+	return values, err
 }
 
 // EachRow calls each with one row after the other, and ends with its error.
@@ -35,14 +42,14 @@ func EachRow[T any](ctx context.Context, in sqlx.QueryerContext, query string, a
 		return Translate(err)
 	}
 	defer func() { _ = rows.Close() }()
-	scan := rows.StructScan
-	if reflect.TypeFor[T]().Kind() != reflect.Struct {
-		scan = func(to any) error { return rows.Scan(to) }
+	var row T
+	into, err := destinations(rows, &row)
+	if err != nil {
+		return err
 	}
-	var row T // reused, so that a row needs no memory of its own
 	for rows.Next() {
 		row = *new(T)
-		if err := scan(&row); err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return Translate(err)
 		}
 		if err := each(row); err != nil {
@@ -50,6 +57,30 @@ func EachRow[T any](ctx context.Context, in sqlx.QueryerContext, query string, a
 		}
 	}
 	return Translate(rows.Err())
+}
+
+// destinations returns what Scan writes the columns to: the fields of a struct, which
+// sqlx's mapper finds by name, and otherwise the row itself. They serve all rows;
+// StructScan would find the fields again for each.
+func destinations[T any](rows *sqlx.Rows, row *T) ([]any, error) {
+	of := reflect.ValueOf(row).Elem()
+	_, scans := any(row).(sql.Scanner)
+	if scans || of.Kind() != reflect.Struct || of.Type() == reflect.TypeFor[time.Time]() {
+		return []any{row}, nil
+	}
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	into := make([]any, len(columns))
+	for i, path := range rows.Mapper.TraversalsByName(of.Type(), columns) {
+		field, err := of.FieldByIndexErr(path)
+		if len(path) == 0 || err != nil { // an error is of a field behind a pointer
+			return nil, fmt.Errorf("the column %q has no field in %T", columns[i], *row)
+		}
+		into[i] = field.Addr().Interface()
+	}
+	return into, nil
 }
 
 // GetOne runs a query and returns its first row; absent is the error for none.

@@ -147,7 +147,7 @@ func TestAColumnThatDoesNotFitIsAnError(t *testing.T) {
 			"40000 AS small":            "out of range",
 			"3000000000 AS middle":      "out of range",
 			"'many' AS large":           "invalid syntax",
-			"1 AS unknown":              "missing destination name unknown",
+			"1 AS unknown":              `"unknown"`,
 			"'x'::text AS moment":       "time.Time",
 			"ARRAY['a', NULL] AS texts": "string",
 		} {

@@ -115,6 +115,7 @@ func (f *fleet) open(name, password string) *sqlx.DB {
 	address.User = url.UserPassword(name, password)
 	own, err := sqlx.Open("postgres", address.String())
 	fatal.If(f.T, err)
+	own.Mapper = f.pool.Mapper
 	f.Cleanup(func() { own.Close() })
 	return own
 }
