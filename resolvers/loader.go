@@ -1,8 +1,21 @@
+// This file is where dataloader is used. Beside its README:
+//
+//   - A request has one dataloader for each source: WithLoaders is the middleware, and
+//     source.in makes or finds the loader. sources.go lists the sources.
+//   - loader.batch is the batch function. It calls the method of a port that a source
+//     names, which returns a map; dataloader wants a result for each key, in order.
+//   - key is the key of the cache: that of an object with the arguments of the field.
+//   - Resolvers call Load and wait for the thunk, by relation.of or relation.with
+//     (relation.go); relations.go says which field reads which source.
+//   - Prime: before the fields of a level are resolved, graph/plan/prefetch.go collects the
+//     keys of all its objects by loader.queue. loader.fetch loads them with one statement
+//     and primes the dataloader. Load then finds the thunk, and nothing waits for a batch.
+//   - A mutation calls ForgetLoaded instead of Clear. With the response all loaders go.
+
 package resolvers
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -47,30 +60,20 @@ func loadingBy[A, K comparable, V any](load loadBy[A, K, V]) *source[A, K, V] {
 // none are the arguments of a source that takes none.
 type none = struct{}
 
-// loader has the values of one source for one response. What was not
-// prefetched goes through a dataloader, of which the loader is the cache.
+// loader is the dataloader of one source for one response. The prefetch primes it
+// with the values of a level; keys that nothing has primed it batches itself.
 type loader[A, K comparable, V any] struct {
 	*loaders
+	*dataloader.Loader[key[A, K], V]
 	load loadBy[A, K, V]
-	// parts are the values by their arguments. There is mostly one.
-	parts []*part[A, K, V]
-	// waiting is made for the first key that was not prefetched.
-	waiting *dataloader.Loader[key[A, K], V]
+	// cache is that of the dataloader, which has no Prime for errors.
+	cache dataloader.Cache[key[A, K], V]
 }
 
 // key is a key with its arguments.
 type key[A, K comparable] struct {
 	args A
 	of   K
-}
-
-// part is what is known of the keys with equal arguments.
-type part[A, K comparable, V any] struct {
-	args   A
-	values map[K]V
-	errs   map[K]error
-	// thunks are of keys that a batch waits for.
-	thunks map[K]dataloader.Thunk[V]
 }
 
 // in returns the loader of the source in the response.
@@ -80,7 +83,9 @@ func (s *source[A, K, V]) in(ctx context.Context) *loader[A, K, V] {
 	defer l.mu.Unlock()
 	known, ok := l.slots[s.slot].(*loader[A, K, V])
 	if !ok {
-		known = &loader[A, K, V]{loaders: l, load: s.load}
+		known = &loader[A, K, V]{loaders: l, load: s.load, cache: dataloader.NewCache[key[A, K], V]()}
+		known.Loader = dataloader.NewBatchedLoader(known.batch, dataloader.WithCache(known.cache),
+			dataloader.WithWait[key[A, K], V](batchWait), dataloader.WithBatchCapacity[key[A, K], V](batchCap))
 		l.slots[s.slot] = known
 	}
 	return known
@@ -88,43 +93,39 @@ func (s *source[A, K, V]) in(ctx context.Context) *loader[A, K, V] {
 
 // value returns the value of a key; the zero value when there is none.
 func (l *loader[A, K, V]) value(ctx context.Context, args A, of K) (V, error) {
-	if value, known, err := l.find(args, of); known {
-		return value, err
-	}
-	return l.batching().Load(ctx, key[A, K]{args, of})()
+	return l.Load(ctx, key[A, K]{args, of})()
 }
 
-func (l *loader[A, K, V]) find(args A, of K) (value V, known bool, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.part(args)
-	if value, known = p.values[of]; !known && p.errs != nil {
-		err, known = p.errs[of]
+// batch is the function of the dataloader. It loads the keys with one statement for
+// each group of equal arguments.
+func (l *loader[A, K, V]) batch(ctx context.Context, keys []key[A, K]) []*dataloader.Result[V] {
+	places := map[A][]int{}
+	for i, k := range keys {
+		places[k.args] = append(places[k.args], i)
 	}
-	return value, known, err
-}
-
-// part returns what is known with those arguments. The caller has the lock.
-func (l *loader[A, K, V]) part(args A) *part[A, K, V] {
-	for _, p := range l.parts {
-		if p.args == args {
-			return p
+	results := make([]*dataloader.Result[V], len(keys))
+	for args, at := range places {
+		of := make([]K, len(at))
+		for i, place := range at {
+			of[i] = keys[place].of
+		}
+		values, err := l.loadRecovering(ctx, args, of)
+		for i, place := range at {
+			results[place] = &dataloader.Result[V]{Data: values[of[i]], Error: err}
 		}
 	}
-	p := &part[A, K, V]{args: args}
-	l.parts = append(l.parts, p)
-	return p
+	return results
 }
 
-// fetch loads the keys and keeps what came of each, so that no field waits.
+// fetch loads the keys and primes the dataloader with what came of each, so that no
+// field waits.
 func (l *loader[A, K, V]) fetch(ctx context.Context, args A, keys []K) {
 	for chunk := range slices.Chunk(keys, batchCap) {
-		reportBatch(ctx, len(chunk))
 		values, err := l.loadRecovering(ctx, args, chunk)
 		if err != nil {
-			l.fail(args, chunk, err)
+			l.fail(ctx, args, chunk, err)
 		} else {
-			l.keep(args, chunk, values)
+			l.prime(ctx, args, chunk, values)
 		}
 	}
 }
@@ -132,6 +133,7 @@ func (l *loader[A, K, V]) fetch(ctx context.Context, args A, keys []K) {
 // loadRecovering makes a panic the error of its keys: it may run outside of the
 // goroutine of a field.
 func (l *loader[A, K, V]) loadRecovering(ctx context.Context, args A, keys []K) (values map[K]V, err error) {
+	reportBatch(ctx, len(keys))
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = graphql.GetOperationContext(ctx).RecoverFunc(ctx, fault)
@@ -140,46 +142,28 @@ func (l *loader[A, K, V]) loadRecovering(ctx context.Context, args A, keys []K) 
 	return l.load(ctx, l.loaders, keys, args)
 }
 
-// keep notes the values of keys, also that there is none. The map is the loader's
-// from then on.
-func (l *loader[A, K, V]) keep(args A, keys []K, values map[K]V) {
-	if values == nil {
-		values = make(map[K]V, len(keys))
-	}
-	if len(values) < len(keys) {
-		for _, of := range keys {
-			if _, ok := values[of]; !ok {
-				var none V
-				values[of] = none
-			}
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p := l.part(args); p.values == nil {
-		p.values = values
-	} else {
-		maps.Copy(p.values, values)
+// prime notes the values of keys, also that there is none.
+func (l *loader[A, K, V]) prime(ctx context.Context, args A, keys []K, values map[K]V) {
+	for _, of := range keys {
+		l.Prime(ctx, key[A, K]{args, of}, values[of])
 	}
 }
 
 // fail notes the error of keys. Loading one of them again would be another batch,
 // which a bound may let pass.
-func (l *loader[A, K, V]) fail(args A, keys []K, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.part(args)
-	if p.errs == nil {
-		p.errs = make(map[K]error, len(keys))
-	}
+func (l *loader[A, K, V]) fail(ctx context.Context, args A, keys []K, err error) {
+	failed := func() (none V, _ error) { return none, err }
 	for _, of := range keys {
-		p.errs[of] = err
+		l.cache.Set(ctx, key[A, K]{args, of}, failed)
 	}
 }
 
 // queue adds the keys that are not known to the batch of a level.
-func (l *loader[A, K, V]) queue(level *plan.Level, args A, keys []K) {
-	keys = l.missing(args, keys)
+func (l *loader[A, K, V]) queue(ctx context.Context, level *plan.Level, args A, keys []K) {
+	keys = slices.DeleteFunc(keys, func(of K) bool {
+		_, known := l.cache.Get(ctx, key[A, K]{args, of})
+		return known
+	})
 	if len(keys) == 0 {
 		return
 	}
@@ -190,20 +174,6 @@ func (l *loader[A, K, V]) queue(level *plan.Level, args A, keys []K) {
 		}
 	}
 	level.Batches = append(level.Batches, &batch[A, K, V]{l, args, keys})
-}
-
-// missing returns the keys of which nothing is known.
-func (l *loader[A, K, V]) missing(args A, keys []K) []K {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.part(args)
-	if len(p.values)+len(p.errs) == 0 {
-		return keys
-	}
-	return slices.DeleteFunc(keys, func(of K) bool {
-		_, known := p.values[of]
-		return known || p.errs[of] != nil
-	})
 }
 
 // batch is the keys of a level that one statement loads.
@@ -242,6 +212,20 @@ type loaders struct {
 	// listings are those of the response, each once, so that equal ones are one
 	// pointer and the arguments of one batch.
 	listings []*domain.Listing
+}
+
+type batchesKey struct{}
+
+// WithBatches returns a context in which report is called with the number of keys
+// of each statement of a loader.
+func WithBatches(ctx context.Context, report func(keys int)) context.Context {
+	return context.WithValue(ctx, batchesKey{}, report)
+}
+
+func reportBatch(ctx context.Context, keys int) {
+	if report, ok := ctx.Value(batchesKey{}).(func(int)); ok {
+		report(keys)
+	}
 }
 
 type loadersKey struct{}

@@ -173,7 +173,7 @@ func (t partTotal[P]) Count(ctx context.Context) (int, error) {
 }
 
 func (t partTotal[P]) queue(ctx context.Context, level *plan.Level) {
-	t.totals.in(ctx).queue(level, t.part, []P{t.parent})
+	t.totals.in(ctx).queue(ctx, level, t.part, []P{t.parent})
 }
 
 // totalsRelation is the relation of what counts itself together with others. The

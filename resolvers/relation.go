@@ -122,7 +122,7 @@ func (r *relation[O, A, K, V]) Queue(ctx context.Context, level *plan.Level, obj
 			keys = append(keys, of)
 		}
 	}
-	r.source.in(ctx).queue(level, args, keys)
+	r.source.in(ctx).queue(ctx, level, args, keys)
 }
 
 // arguments are those of a field.

@@ -70,7 +70,7 @@ func (g *Graph) listTags(ctx context.Context, listing domain.Listing) (domain.Sl
 		names[i] = tag.Name
 		counts[tag.Name] = tag.Subscribers
 	}
-	countsByTag.in(ctx).keep(none{}, names, counts)
+	countsByTag.in(ctx).prime(ctx, none{}, names, counts)
 	total := func(ctx context.Context) (int, error) { return g.Ports.Tags.Count(ctx, scope, listing) }
 	return domain.Slice[domain.TagName]{
 		Items: names, Cursor: counted.Cursor, HasNext: counted.HasNext, HasPrevious: counted.HasPrevious, Whole: counted.Whole,

@@ -246,7 +246,7 @@ func relateSeries[A comparable, V any](
 func (r filledRelation[A, V]) Queue(ctx context.Context, level *plan.Level, objects []any, given map[string]any) {
 	r.relation.Queue(ctx, level, objects, given)
 	if argument[bool](given, "zeroFill") {
-		usageSources.in(ctx).queue(level, none{}, []none{{}})
+		usageSources.in(ctx).queue(ctx, level, none{}, []none{{}})
 	}
 }
 
