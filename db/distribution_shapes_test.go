@@ -50,8 +50,23 @@ func TestNoMigrationHasAShapeThatCitusRefuses(t *testing.T) {
 				t.Errorf("%s: %s", file, violation)
 			}
 		}
+		if analyzesBeside(string(text)) {
+			t.Errorf("%s: ANALYZE in the transaction of other statements", file)
+		}
+	}
+	if !analyzesBeside("-- +goose Up\nCREATE INDEX a ON b (c);\nANALYZE b;\n-- +goose Down\n") {
+		t.Error("ANALYZE behind CREATE INDEX is not found")
 	}
 }
+
+// analyzesBeside reports whether a migration analyzes a table and does something else.
+func analyzesBeside(migration string) bool {
+	up, _, _ := strings.Cut(migration, "-- +goose Down")
+	up = sqlComment.ReplaceAllString(up, "")
+	return strings.Contains(up, "ANALYZE") && strings.Count(up, ";") > 1
+}
+
+var sqlComment = regexp.MustCompile(`--[^\n]*`)
 
 var withoutCompany = regexp.MustCompile(`^reads \w+ without the company$`)
 

@@ -8,8 +8,6 @@ CREATE INDEX alert_log_usage ON alert_log (company_id, usage DESC NULLS LAST);
 -- Sessions by the device. Reports of a session do not change it, so that they still update its
 -- row in place.
 CREATE INDEX sessions_imei ON sessions (company_id, (nullif(imei, '')));
--- Until it knows that a device has few sessions, the planner reads all of them in their order.
-ANALYZE sessions;
 
 -- +goose Down
 DROP INDEX sessions_imei;
