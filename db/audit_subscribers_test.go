@@ -93,7 +93,7 @@ func TestTheHashOfAnEntryLeavesItsSubscribersOut(t *testing.T) {
 }
 
 // notFoundBySubscriber are the sources whose entries list subscribers and are not found by them.
-var notFoundBySubscriber = map[string]string{"bulk/chunk.go": "Subscriber.operationResults has each of them"}
+var notFoundBySubscriber = map[string]string{"bulk/note.go": "Subscriber.operationResults has each of them"}
 
 var listsSubscribers = regexp.MustCompile(`(audit\.Names\(|Name: )"physicalIds?"`)
 
