@@ -71,19 +71,21 @@ type statement struct {
 func readStatements(t *testing.T) (constants, []statement) {
 	t.Helper()
 	all := constants{}
-	pieces := map[string]bool{}
+	pieces := map[name]bool{}
 	for _, path := range sourcesOfStores(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		fatal.If(t, err)
-		all.read(filepath.Dir(path), file)
-		ast.Inspect(file, func(node ast.Node) bool { return notePieces(node, pieces) })
+		folder := filepath.Dir(path)
+		all.read(folder, file)
+		imports := storesOf(file)
+		ast.Inspect(file, func(node ast.Node) bool { return notePieces(node, folder, imports, pieces) })
 	}
 	var statements []statement
 	byFolder := func(a, b name) int { return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.name, b.name)) }
 	for _, of := range slices.SortedFunc(maps.Keys(all), byFolder) {
 		// What has a gap to fill, or is put together with more, is no statement yet.
 		sql, ok := all.text(of)
-		if ok && beginsStatement.MatchString(sql) && !hasGap.MatchString(sql) && !pieces[of.name] {
+		if ok && beginsStatement.MatchString(sql) && !hasGap.MatchString(sql) && !pieces[of] {
 			statements = append(statements, statement{of, sql})
 		}
 	}
@@ -129,7 +131,7 @@ func sourcesOfStores(t *testing.T) (paths []string) {
 
 // notePieces notes the names that become part of other texts: by +, or as a
 // field of a table of pieces.
-func notePieces(node ast.Node, pieces map[string]bool) bool {
+func notePieces(node ast.Node, folder string, imports map[string]string, pieces map[name]bool) bool {
 	var parts []ast.Expr
 	switch node := node.(type) {
 	case *ast.BinaryExpr:
@@ -140,8 +142,13 @@ func notePieces(node ast.Node, pieces map[string]bool) bool {
 		parts = []ast.Expr{node.Value}
 	}
 	for _, part := range parts {
-		if name, isName := nameOf(part); isName {
-			pieces[name] = true
+		switch part := part.(type) {
+		case *ast.Ident:
+			pieces[name{folder, part.Name}] = true
+		case *ast.SelectorExpr:
+			if of, isName := part.X.(*ast.Ident); isName {
+				pieces[name{imports[of.Name], part.Sel.Name}] = true
+			}
 		}
 	}
 	return true

@@ -1066,6 +1066,27 @@ WHERE r.company_id = $1 AND s.company_id = $1 AND r.source_id = $2 AND r.is_reco
 ORDER BY r.digest
 LIMIT $4;
 
+-- db/sqlrole: beyond
+WITH own AS (
+  SELECT c.oid, c.relkind FROM pg_class c
+  WHERE c.relnamespace = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e')
+)
+SELECT 'read or write ' || o.oid::regclass AS may FROM own o
+WHERE o.relkind IN ('r', 'p', 'v', 'm', 'f') AND (has_table_privilege($1, o.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+  OR has_any_column_privilege($1, o.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))
+UNION ALL
+SELECT 'use ' || o.oid::regclass FROM own o WHERE CASE o.relkind WHEN 'S' THEN has_sequence_privilege($1, o.oid, 'USAGE, SELECT, UPDATE') ELSE false END
+UNION ALL
+SELECT 'call ' || p.oid::regprocedure FROM pg_proc p
+WHERE p.pronamespace = 'public'::regnamespace AND has_function_privilege($1, p.oid, 'EXECUTE')
+  AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e')
+UNION ALL
+SELECT 'create objects in the schema ' || n.nspname FROM pg_namespace n
+WHERE n.nspname IN ('public', 'analyst', 'analyst_login') AND has_schema_privilege($1, n.oid, 'CREATE')
+UNION ALL
+SELECT 'create temporary tables or schemas in the database' WHERE has_database_privilege($1, current_database(), 'TEMPORARY, CREATE')
+LIMIT 5;
+
 -- db/upstream: claimUpstream
 UPDATE upstreams u SET claim = u.claim + 1, claimed_until = $5
 WHERE u.company_id = $1 AND u.upstream_id = $4 AND u.paused_at IS NULL AND (u.claimed_until IS NULL OR u.claimed_until <= $2 OR u.claimed_until > $3) AND ((u.due_at <= $2 OR u.due_at > $3) OR u.is_written_through AND (u.writes_due_at IS NULL OR u.writes_due_at <= $2 OR u.writes_due_at > $3) AND EXISTS (
