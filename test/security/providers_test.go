@@ -664,7 +664,7 @@ func TestKeysDoNotSignInWhereOnlyProvidersDo(t *testing.T) {
 		}
 	}
 	answer := b.get("/session", "same-origin")
-	if want := `"ways":{"keys":false,"providers":[{"title":"Provider acme","path":"/signin/acme"}]}`; !strings.Contains(answer.Body.String(), want) {
+	if want := `"ways":{"keys":false,"links":false,"providers":[{"title":"Provider acme","path":"/signin/acme"}]}`; !strings.Contains(answer.Body.String(), want) {
 		t.Errorf("got %s", answer.Body)
 	}
 	w.begin(t, "own-admin@acme.example") // by a token of the operator
