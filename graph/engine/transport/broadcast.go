@@ -177,6 +177,7 @@ func (b *broadcast) leave(f *follower) {
 			b.fastest = e.number
 		}
 	}
+	b.makeRoom() // nobody may be left who holds the execution up
 	b.mu.Unlock()
 	b.of.mu.Lock()
 	b.followers--
@@ -308,6 +309,11 @@ func (b *broadcast) reached(e *event) {
 		return
 	}
 	b.fastest = e.number
+	b.makeRoom()
+}
+
+// makeRoom has the execution look again whether the fastest follower is near enough.
+func (b *broadcast) makeRoom() {
 	select {
 	case b.room <- struct{}{}:
 	default:
