@@ -230,7 +230,8 @@ func TestRequestsThatWaitAreBounded(t *testing.T) {
 	t.Parallel()
 	w := newRequests(t)
 	taken := 0
-	for ; taken < 10_000 && w.ask("nobody@acme.example").Code == http.StatusOK; taken++ {
+	for taken < 10_000 && w.ask("nobody@acme.example").Code == http.StatusOK {
+		taken++
 	}
 	for _, email := range []string{linked, "nobody@acme.example"} {
 		if answer := w.ask(email); answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") == "" {

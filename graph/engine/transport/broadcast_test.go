@@ -237,7 +237,7 @@ func TestFollowersThatComeAndGoLoseNothingBetween(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			for n := range 400 {
+			for n := range 40 {
 				r := b.follows("ada", flood, `{}`)
 				r.goOn(r.number(), n%7)
 				r.leave()
