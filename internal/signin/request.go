@@ -27,7 +27,7 @@ type linkRequest struct {
 	email domain.Email
 }
 
-// requested is the answer to each request, whoever has the address.
+// requested is the answer to each request. It is the same for addresses that no user has.
 type requested struct {
 	ValidMinutes int `json:"validMinutes"`
 }

@@ -242,7 +242,7 @@ export async function readLink(link: string): Promise<LinkTarget> {
   return answer as LinkTarget;
 }
 
-/** Asks for a link to be mailed, and returns for how many minutes it signs in. The server does not tell whether there is such a user. */
+/** Asks for a link to be mailed, and returns for how many minutes it signs in. The answer is the same for addresses that no user has. */
 export async function requestLink(email: string): Promise<number> {
   const response = await post(`${endpoint}/link/mail`, { email });
   const answer = (await response.json().catch(() => ({}))) as { validMinutes?: number } & SessionAnswer;
