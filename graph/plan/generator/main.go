@@ -34,5 +34,9 @@ func generate() error {
 	if err := bindNouns(cfg); err != nil {
 		return err
 	}
-	return api.Generate(cfg, api.AddPlugin(plugin{}))
+	p := &plugin{}
+	if err := api.Generate(cfg, api.AddPlugin(p)); err != nil {
+		return err
+	}
+	return writeRoot(p.data)
 }

@@ -21,14 +21,15 @@ var text string
 var resolversText string
 
 // plugin writes the plan with what gqlgen has bound to the schema.
-type plugin struct{}
+type plugin struct{ data *codegen.Data }
 
 // Name implements gqlgen's plugin.Plugin.
-func (plugin) Name() string { return "plan" }
+func (*plugin) Name() string { return "plan" }
 
 // GenerateCode implements gqlgen's plugin.CodeGenerator. gqlgen writes its own files
 // afterwards, from the same data.
-func (plugin) GenerateCode(data *codegen.Data) error {
+func (p *plugin) GenerateCode(data *codegen.Data) error {
+	p.data = data
 	resolveFederation(data)
 	if err := renderPlan(data); err != nil {
 		return err
