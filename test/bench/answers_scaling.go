@@ -61,14 +61,15 @@ func (a *answers) scaledTo(ctx context.Context, subscribers int) (*scaled, error
 	at.Path = "/" + name
 	one := *a
 	one.bench = &bench{options: a.options, out: a.out, url: at.String()}
-	one.subscribers, one.records = subscribers, 0
+	one.subscribers, one.records = subscribers, 5*subscribers
 	if one.pool, err = pg.Open(ctx, one.url, pg.Options{}); err != nil {
 		return nil, err
 	}
 	if err := one.prepareFleet(ctx); err != nil {
 		return nil, err
 	}
-	one.workloads = slices.Concat(one.newWorkloads()[:2], one.pages())
+	all := one.newWorkloads()
+	one.workloads = slices.Concat(all[:2], one.pages(), all[2:], one.searches())
 	server, err := startServer(ctx, one.simgraph, one.url)
 	return &scaled{answers: &one, server: server, rounds: make([][]figures, len(one.workloads))}, err
 }
@@ -95,6 +96,20 @@ func (a *answers) pages() []*workload {
 	}
 	return []*workload{page("first: 10"), page("first: 50")}
 }
+
+// searches are those of the page: for an ICCID, and for a part of many nicknames.
+func (a *answers) searches() []*workload {
+	search := func(name, text string) *workload {
+		return &workload{Name: "search for " + name, token: a.token, Variants: []*variant{{Query: graphBody(searchOfPage, map[string]any{"text": text})}}}
+	}
+	return []*workload{search("an ICCID", a.some()[0]), search("a part of many nicknames", "eter 77")}
+}
+
+const searchOfPage = `query Search($text: String!) {
+  subscribers(first: 8, filter: {or: [
+    {physicalId: {like: $text}}, {subscriberId: {like: $text}}, {nickname: {like: $text}}, {imsi: {like: $text}}
+  ]}) { nodes { physicalId subscriberId nickname } pageInfo { hasNextPage } }
+}`
 
 func (a *answers) printScaling(small, large *scaled) {
 	fmt.Fprintf(a.out, "| workload | server CPU, %d subscribers | server CPU, %d | ratio | PostgreSQL CPU, %d | PostgreSQL CPU, %d | ratio |\n",

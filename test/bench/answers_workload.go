@@ -111,6 +111,7 @@ func (a *answers) newWorkloads() []*workload {
 		a.graph("Q2: 100 subscribers, 12 fields, group, tags, state", hundredSubscribers, end, end, "hundred"),
 		a.graph("Q3: 20 groups × 20 subscribers × tags × usage of 7 days", groupsOfSubscribers, week, end, "groups", daysBetween(week, end)),
 		a.graph("Q4: company usage by hour and top 10, a whole period", usageByHour, month.Start, month.End, "usage_whole", month.Start, month.End),
+		a.graph("Q4: the same without hours of zero", strings.Replace(usageByHour, "interval: HOUR,", "interval: HOUR, zeroFill: false,", 1), month.Start, month.End, "usage_sparse", month.Start, month.End),
 		a.graph("Q4: company usage by hour and top 10, a cut period", usageByHour, month.Start, end, "usage_cut", month.Start, end),
 		a.ofOne("GET /subscribers/{physicalId}", "rest_one", func(id string) *variant { return &variant{Path: "/subscribers/" + id} }),
 		a.rest("/subscribers?limit=100", "rest_page", month.End),
