@@ -7,7 +7,7 @@ VALE := bin/vale-v3.7.1
 GOVULNCHECK := bin/govulncheck-v1.8.0
 CYCLONEDX := bin/cyclonedx-gomod-v1.9.0
 
-.PHONY: help postgres build release run test nightly citus faults fuzz race lint prose vuln generate client client-typescript check-generated e2e bench soak web check-web ci
+.PHONY: help postgres build release run test system nightly citus faults fuzz race lint prose vuln generate client client-typescript check-generated e2e bench soak web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -36,8 +36,10 @@ $(CYCLONEDX):
 run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080.
 	./simgraph serve --demo
 
-# The tests of test/faults take minutes.
-QUICK = $$(go list ./... | grep -v '/test/faults$$')
+# What make test runs: what stands below test takes minutes.
+QUICK = $$(go list ./... | grep -v '/test/')
+# What make system runs.
+SYSTEM = . $$(go list ./test/... | grep -v '/test/faults$$')
 
 # Many tests wait for a server: more of them run at once than there are cores.
 WAITING = -parallel 4
@@ -45,12 +47,16 @@ WAITING = -parallel 4
 # SHARED runs a command whose test binaries share one PostgreSQL server.
 SHARED = go run ./db/dbtest/share
 
-test: postgres ## Run the tests, but for faults; Go alone is needed.
-	$(SHARED) go test $(WAITING) -timeout 15m $(QUICK)
+# go vet is a linter: make lint runs it, for all packages at once.
+test: postgres ## Run the tests of the packages, with fewer random cases; Go alone is needed.
+	$(SHARED) go test -short -vet=off $(WAITING) -timeout 15m $(QUICK)
 	cd clients/go && go test ./...
 
+system: postgres ## Run the tests of the built program, of security, and of services on several servers; takes minutes.
+	$(SHARED) go test -vet=off $(WAITING) -timeout 30m $(SYSTEM)
+
 nightly: postgres ## Run the tests with all random cases, and more for two minutes each (BUDGET=10m).
-	SIMGRAPH_TEST_BUDGET="$${BUDGET:-2m}" $(SHARED) go test -count=1 -timeout 6h $(QUICK)
+	SIMGRAPH_TEST_BUDGET="$${BUDGET:-2m}" $(SHARED) go test -count=1 -timeout 6h $(QUICK) $(SYSTEM)
 
 citus: postgres ## Run the tests of the stores on Citus of one node: of their own where PostgreSQL has it, or at DATABASE_URL.
 	SIMGRAPH_TEST_CITUS="$${DATABASE_URL:-1}" go test -p 1 -count=1 -timeout 60m $${PACKAGES:-./db/... ./internal/bundle ./internal/mail ./internal/webhook}

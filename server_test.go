@@ -31,14 +31,15 @@ import (
 	"simgraph/internal/fatal"
 )
 
-// program is the built simgraph; these tests run it as a user would.
+// program is the path of the built simgraph, once buildProgram has returned.
 var program string
 
 func TestMain(m *testing.M) {
-	os.Exit(withProgram(func() int { return dbtest.Run(m, db.Migrate) }))
+	os.Exit(withFolder(func() int { return dbtest.Run(m, db.Migrate) }))
 }
 
-func withProgram(run func() int) int {
+// withFolder runs the tests while there is a folder for the program.
+func withFolder(run func() int) int {
 	folder, err := os.MkdirTemp("", "simgraph-test-")
 	if err != nil {
 		panic(err)
@@ -48,10 +49,24 @@ func withProgram(run func() int) int {
 		panic(err)
 	}
 	program = filepath.Join(folder, "simgraph")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		panic(fmt.Sprintf("%v: %s", err, out))
-	}
 	return run()
+}
+
+var build = sync.OnceValue(func() error {
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+})
+
+// buildProgram builds the program for a test that runs it as a user would. With -short the test is
+// skipped: make system runs it.
+func buildProgram(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the built program")
+	}
+	fatal.If(t, build())
 }
 
 // instance is a running server.
@@ -89,10 +104,11 @@ var (
 	printedToken = regexp.MustCompile(`Bearer (sgt_\S+?)'`)
 )
 
-// dataDir is a directory that the user who runs PostgreSQL can enter, unlike
-// those of t.TempDir.
+// dataDir builds the program, and returns a directory that the user who runs PostgreSQL can
+// enter, unlike those of t.TempDir.
 func dataDir(t *testing.T) string {
 	t.Helper()
+	buildProgram(t)
 	dir, err := os.MkdirTemp("", "simgraph-data-")
 	fatal.If(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -108,6 +124,7 @@ var demos sync.Map
 // seconds.
 func demoDir(t *testing.T, args ...string) string {
 	t.Helper()
+	buildProgram(t)
 	made, _ := demos.LoadOrStore(strings.Join(args, " "), sync.OnceValues(func() (string, error) {
 		dir, err := os.MkdirTemp(filepath.Dir(program), "demo-")
 		if err != nil {
@@ -250,6 +267,7 @@ func simgraph(t *testing.T, dir string, args ...string) (status int, stdout, std
 // simgraphWith is simgraph with more in the environment.
 func simgraphWith(t *testing.T, dir string, environ []string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
+	buildProgram(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
