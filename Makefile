@@ -36,10 +36,11 @@ $(CYCLONEDX):
 run: postgres build ## Build and serve the demo company on http://127.0.0.1:8080.
 	./simgraph serve --demo
 
-# What make test runs: what stands below test takes minutes.
-QUICK = $$(go list ./... | grep -v '/test/')
+# What make test runs: what stands below test takes minutes, and so do the tests that start,
+# kill and share PostgreSQL's processes.
+QUICK = $$(go list ./... | grep -vE '/test/|/db/embedded$$')
 # What make system runs.
-SYSTEM = . $$(go list ./test/... | grep -v '/test/faults$$')
+SYSTEM = . ./db/embedded $$(go list ./test/... | grep -v '/test/faults$$')
 
 # Many tests wait for a server: more of them run at once than there are cores.
 WAITING = -parallel 4
@@ -52,7 +53,7 @@ test: postgres ## Run the tests of the packages, with fewer random cases; Go alo
 	$(SHARED) go test -short -vet=off $(WAITING) -timeout 15m $(QUICK)
 	cd clients/go && go test ./...
 
-system: postgres ## Run the tests of the built program, of security, and of services on several servers; takes minutes.
+system: postgres ## Run the tests of the built program and of its PostgreSQL, of security, and of services on several servers; takes minutes.
 	$(SHARED) go test -vet=off $(WAITING) -timeout 30m $(SYSTEM)
 
 nightly: postgres ## Run the tests with all random cases, and more for two minutes each (BUDGET=10m).

@@ -89,14 +89,18 @@ func (b *Budget) allows(n, least, usual uint64) bool {
 	return isLeft && b.nightly
 }
 
-// checkedFor is how long Check goes on.
-const checkedFor = 10 * time.Second
+// checkedFor is how long Check goes on, and checkedShortly how long with -short.
+const checkedFor, checkedShortly = 10 * time.Second, 3 * time.Second
 
 // Check is rapid.Check for a property whose cases take long: after some seconds the cases that
 // are left pass without being tried. A nightly run tries all.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
-	until, hasFailed := time.Now().Add(checkedFor), false
+	long := checkedFor
+	if testing.Short() {
+		long = checkedShortly
+	}
+	until, hasFailed := time.Now().Add(long), false
 	rapid.Check(t, func(rt *rapid.T) {
 		if !hasFailed && !Nightly() && time.Now().After(until) {
 			return
