@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-analyze/charts"
@@ -26,22 +27,25 @@ func chart(of *report.Section, zone *time.Location) ([]byte, error) {
 	var err error
 	switch {
 	case len(answer.Times) > 1 && d.Chart == domain.ChartLine:
-		o := charts.NewLineChartOptionWithData(series(answer))
+		values := series(answer)
+		o := charts.NewLineChartOptionWithData(values)
 		o.XAxis.Labels, o.Legend.SeriesNames, o.ValueFormatter = steps(d, answer, zone), labels(answer.Parts), write
-		o.YAxis = []charts.YAxisOption{{ValueFormatter: write}}
+		o.YAxis = axisOf(values, write)
 		err = painter.LineChart(o)
 	case len(answer.Times) > 0 && (d.Chart == domain.ChartLine || d.Chart == domain.ChartStacked || d.Chart == domain.ChartBars):
-		o := charts.NewBarChartOptionWithData(series(answer))
+		values := series(answer)
+		o := charts.NewBarChartOptionWithData(values)
 		o.StackSeries, o.ValueFormatter = new(true), write
 		o.CategoryAxis.Labels, o.Legend.SeriesNames = steps(d, answer, zone), labels(answer.Parts)
-		o.ValueAxis = []charts.ValueAxisOption{{ValueFormatter: write}}
+		o.ValueAxis = axisOf(values, write)
 		err = painter.BarChart(o)
 	case len(answer.Times) == 0 && d.Split != nil && len(answer.Parts) > 0:
 		parts := answer.Parts[:min(mostBars, len(answer.Parts))]
-		o := charts.NewBarChartOptionWithData(ranked(d, parts))
+		values := ranked(d, parts)
+		o := charts.NewBarChartOptionWithData(values)
 		o.Horizontal, o.ValueFormatter = true, write
 		o.CategoryAxis.Labels = labels(parts)
-		o.ValueAxis = []charts.ValueAxisOption{{ValueFormatter: write}}
+		o.ValueAxis = axisOf(values, write)
 		err = painter.BarChart(o)
 	default:
 		return nil, nil
@@ -50,6 +54,19 @@ func chart(of *report.Section, zone *time.Location) ([]byte, error) {
 		return nil, fmt.Errorf("draw the report: %w", err)
 	}
 	return painter.Bytes()
+}
+
+// axisOf is the axis of the values. It has 0, from which bars begin: without it their lengths
+// would not be to each other as the values are.
+func axisOf(values [][]float64, write charts.ValueFormatter) []charts.ValueAxisOption {
+	o := charts.ValueAxisOption{ValueFormatter: write}
+	all := slices.Concat(values...)
+	if slices.Min(all) >= 0 {
+		o.Min = new(0.0)
+	} else if slices.Max(all) < 0 { // the risers of a span in which everything fell
+		o.Max = new(0.0)
+	}
+	return []charts.ValueAxisOption{o}
 }
 
 func series(answer *report.Answer) [][]float64 {
