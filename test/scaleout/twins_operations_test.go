@@ -317,9 +317,13 @@ func editKey(random *rand.Rand, n int) operation {
 }
 
 func rotateKey(random *rand.Rand, n int) operation {
-	which := random.Int()
+	which, isNewest := random.Int(), random.IntN(2) == 0
 	return mutation("rotateAccessKey", "RotateAccessKeyInput", `lastingSecret: secret accessKey { lastingId: accessKeyId name rotatedFrom } old { accessKeyId expiresAt }`, func(side *twin) map[string]any {
-		return map[string]any{"accessKeyId": side.pick(ending+"Id", which), "oldEndsAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339), "lifetimeDays": 1 + n%30}
+		key := side.pick(ending+"Id", which)
+		if isNewest {
+			key = side.last(ending + "Id")
+		}
+		return map[string]any{"accessKeyId": key, "oldEndsAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339), "lifetimeDays": 1 + n%30}
 	}, lasting+"Id", lasting+"Secret")
 }
 

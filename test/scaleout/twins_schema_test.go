@@ -170,6 +170,9 @@ type inputs struct {
 	isPlain bool
 }
 
+// needed are fields without which the service refuses an input, although they are nullable.
+var needed = []string{"CreateReportInput.questionId", "MoveSubscriberInput.groupId"}
+
 func (in inputs) object(def *ast.Definition) map[string]any {
 	made := map[string]any{}
 	if def.Directives.ForName("oneOf") != nil {
@@ -181,9 +184,9 @@ func (in inputs) object(def *ast.Definition) map[string]any {
 		return map[string]any{"all": true}
 	}
 	must := func(field *ast.FieldDefinition) bool {
-		return field.Type.NonNull && field.DefaultValue == nil || field.Name == "url" || def.Name == "CreateReportInput" && field.Name == "questionId"
+		return field.Type.NonNull && field.DefaultValue == nil || field.Name == "url" || slices.Contains(needed, def.Name+"."+field.Name)
 	}
-	others := slices.DeleteFunc(slices.Clone(def.Fields), must)
+	others := slices.DeleteFunc(slices.Clone(def.Fields), func(field *ast.FieldDefinition) bool { return must(field) || field.Name == "expectedVersion" })
 	var one *ast.FieldDefinition
 	if len(others) > 0 && edits.MatchString(def.Name) {
 		one = others[in.random.IntN(len(others))]
@@ -224,7 +227,7 @@ func (in inputs) value(def *ast.Definition, field *ast.FieldDefinition, of *ast.
 		return time.Now().Add(-at).UTC().Truncate(time.Hour).Format(time.RFC3339)
 	case in.isKept(def, name):
 		name = made + strings.TrimSuffix(name, "s")
-		if strings.HasPrefix(def.Name, "Delete") || which%2 == 0 { // what nothing uses or removed yet
+		if strings.HasPrefix(def.Name, "Delete") || which%2 == 0 && !strings.HasPrefix(def.Name, "Move") { // what nothing uses or removed yet
 			which = len(in.side.kept[name]) - 1
 		}
 		if of.NamedType == "Int" {

@@ -40,10 +40,10 @@ type twins struct {
 	differences int
 	// turns are those that mutations of the schema had.
 	turns int
-	// done counts the operations by name, refused those that were answered with errors.
-	done, refused map[string]int
-	// left is what settle waits for no more.
-	left [2]string
+	// done counts the operations by name, succeeded those of either side that were not answered with
+	// errors.
+	done      map[string]int
+	succeeded [2]map[string]int
 	// why is an answer by which an operation was refused, by name.
 	why map[string]string
 }
@@ -51,7 +51,8 @@ type twins struct {
 // twin is one of them, with what its answers have named.
 type twin struct {
 	*service
-	radius string
+	company domain.CompanyID
+	radius  string
 	// kept are the values of answers that later operations use.
 	kept map[string][]string
 	// conditions take the turns of the company beside the service's own. turn is when the next is
@@ -65,7 +66,7 @@ const sharedSecret = "twins-shared-secret"
 // newTwins makes the company at the same time on both, in whole hours.
 func newTwins(t *testing.T) *twins {
 	dbtest.WithoutCitus(t, "it compares with a plain database")
-	w := &twins{T: t, derived: newDerived(), names: [2]map[string]string{{}, {}}, done: map[string]int{}, refused: map[string]int{}, why: map[string]string{}}
+	w := &twins{T: t, derived: newDerived(), names: [2]map[string]string{{}, {}}, done: map[string]int{}, succeeded: [2]map[string]int{{}, {}}, why: map[string]string{}}
 	until := time.Now().UTC().Truncate(time.Hour).Format(time.RFC3339)
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(receiver.Close)
@@ -85,10 +86,11 @@ func newTwin(t *testing.T, url, until string) *twin {
 	fatal.If(t, os.WriteFile(secret, []byte(sharedSecret), 0o600))
 	env := environment(t, url, io.Discard)
 	fatal.If(t, (&command.Demo{Company: "demo", Subscribers: 30, Days: 2, Seed: 1, Until: until}).Run(t.Context(), env))
+	fatal.If(t, (&command.Demo{Company: elsewhere, Subscribers: 10, Days: 1, Seed: 2, Until: until}).Run(t.Context(), env))
 	fatal.If(t, (&command.RADIUSClientAdd{Name: "pgw", Network: "127.0.0.1/32", Company: "demo", SecretFile: secret, Sealing: key}).Run(t.Context(), env))
 	listen := freeAddress(t)
 	s := serve(t, url, "--database-url", url, "--radius-addr", listen, "--webhook-allow-private", "--secrets-key-file", key.SecretsKeyFile, "--max-cost", "1000000")
-	return &twin{service: s, radius: listen, kept: map[string][]string{}, conditions: condition.New(s.direct, time.Now)}
+	return &twin{service: s, company: s.companyOf("demo"), radius: listen, kept: map[string][]string{}, conditions: condition.New(s.direct, time.Now)}
 }
 
 // freeAddress is one that nobody listens on just now.
@@ -127,9 +129,12 @@ func (w *twins) expect(o operation, until time.Time) {
 	w.Helper()
 	answers, bodies := w.ask(o)
 	w.done[o.name]++
-	if strings.Contains(bodies[0], `"errors":[`) || strings.Contains(bodies[0], `"error":`) {
-		w.refused[o.name]++
-		w.why[o.name] = bodies[0]
+	for i, body := range bodies {
+		if refusal.MatchString(body) {
+			w.why[o.name] = body
+		} else {
+			w.succeeded[i][o.name]++
+		}
 	}
 	at := w.compare(answers)
 	for ; at != "" && time.Now().Before(until); at = w.compare(answers) {
@@ -145,6 +150,9 @@ func (w *twins) expect(o operation, until time.Time) {
 		w.FailNow()
 	}
 }
+
+// refusal is what answers of errors have.
+var refusal = regexp.MustCompile(`"errors":\[|"error":`)
 
 // ask sends the operation to both, and keeps what later ones use.
 func (w *twins) ask(o operation) (answers [2]any, bodies [2]string) {
@@ -325,36 +333,32 @@ func (w *twins) read() {
 // settling is how long work in the background may take to have the same end on both.
 const settling = 10 * time.Second
 
-// underWay are what the services work on by themselves.
-const underWay = `{ operations(first: 100) { nodes { operationId state } } webhookDeliveries(first: 100) { nodes { deliveryId state } } commands(first: 100) { nodes { commandId state } } }`
+// underWay are what the services work on by themselves: operations, and messages to endpoints that
+// are called. One that is sent again later than in a minute, or whose endpoint is disabled or
+// paused, waits for others.
+var underWay = []string{
+	`SELECT count(*) FROM operations WHERE company_id = $1 AND ended_at IS NULL`,
+	`SELECT count(*) FROM webhook_messages m JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
+WHERE m.company_id = $1 AND m.state = 'queued' AND (m.due_at < now() + interval '1 minute' OR m.claimed_until > now())
+  AND w.disabled_at IS NULL AND (w.paused_until IS NULL OR w.paused_until < now() + interval '1 minute')`,
+}
 
-// settle waits until neither side has an operation, a message or a command to work on. What is
-// left for two seconds waits for others, such as for a provider that never answers: it is waited
-// for once.
+// settle waits until neither side has an operation or a message to work on.
 func (w *twins) settle() {
 	w.Helper()
-	var before [2]string
-	var since time.Time
 	eventually(w.T, "the work in the background is done", func() bool {
-		var now [2]string
-		for i, side := range w.sides {
-			now[i] = string(side.must(document(underWay, nil)).body)
+		for _, side := range w.sides {
+			for _, sql := range underWay {
+				var n int
+				fatal.If(w, side.direct.GetContext(w.Context(), &n, sql, side.company))
+				if n > 0 {
+					return false
+				}
+			}
 		}
-		if now != before {
-			before, since = now, time.Now()
-		}
-		if now == w.left || !active.MatchString(now[0]) && !active.MatchString(now[1]) {
-			return true
-		}
-		if time.Since(since) < 2*time.Second {
-			return false
-		}
-		w.left = now
 		return true
 	})
 }
-
-var active = regexp.MustCompile(`"(CHECKING|RUNNING|QUEUED|REQUESTED)"`)
 
 const (
 	// areEvaluated is whether the turn of conditions was put off by the test, and no change of a
@@ -409,12 +413,13 @@ func (w *twins) evaluateAll() {
 // account sends a report of a gateway to both by RADIUS, and waits for the answer.
 func (w *twins) account(report radius.Report) {
 	w.Helper()
-	for _, side := range w.sides {
+	for i, side := range w.sides {
 		ctx, cancel := context.WithTimeout(w.Context(), patience)
 		if _, err := codec.Exchange(ctx, report.Packet([]byte(sharedSecret)), side.radius); err != nil {
 			w.Fatalf("RADIUS: %v", err)
 		}
 		cancel()
+		w.succeeded[i]["RADIUS"]++
 	}
 	w.done["RADIUS"]++
 }
@@ -455,20 +460,23 @@ func TestCitusAnswersAsAPlainDatabase(t *testing.T) {
 			w.read()
 		}
 	}
-	t.Logf("done: %v; refused: %v", w.done, w.refused)
-	for name, n := range w.refused {
-		if n < w.done[name] {
-			continue
-		}
-		t.Logf("%s was always refused: %s", name, w.why[name])
-		if n > 19 {
-			t.Errorf("%s was refused %d times, and compares nothing", name, n)
+	for _, prepare := range prepared {
+		w.rest()
+		prepare(w)
+	}
+	w.insist(random, 700)
+	w.rest()
+	w.evaluateAll()
+	w.settle()
+	w.read()
+	t.Logf("done: %v; succeeded: %v", w.done, w.succeeded)
+	for name, n := range w.done {
+		if n > 19 && w.succeeded[0][name] == 0 {
+			t.Errorf("%s was refused %d times, and compares nothing: %s", name, n, w.why[name])
 		}
 	}
-	for _, mutation := range w.mutations() {
-		if w.done[mutation.Name] == 0 {
-			t.Errorf("%s was not tried", mutation.Name)
-		}
+	for _, fault := range w.missed() {
+		t.Error(fault)
 	}
 }
 
