@@ -58,7 +58,7 @@ func TestAllGroupsAreListed(t *testing.T) {
 
 func TestADatabaseThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	t.Parallel()
-	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{StatementTimeout: 200 * time.Millisecond})
+	pool, err := pg.Open(t.Context(), dbtest.URL(t), pg.Options{StatementTimeout: 2 * time.Second})
 	fatal.If(t, err)
 	defer pool.Close()
 	server, known := newServer(t, pool, nil), tokens(t, pool)
