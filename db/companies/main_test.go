@@ -1,0 +1,10 @@
+package companies_test
+
+import (
+	"testing"
+
+	"simgraph/db"
+	"simgraph/db/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m, db.Migrate) }
