@@ -2,6 +2,7 @@ package fatal_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"simgraph/internal/fatal"
@@ -19,7 +20,7 @@ func TestATestEndsByAnErrorAlone(t *testing.T) {
 	if fatal.If(e, nil); e.with != nil {
 		t.Fatalf("it ends with %v", e.with)
 	}
-	if fatal.If(e, err); len(e.with) != 1 || e.with[0] != err {
+	if fatal.If(e, err); !slices.Equal(e.with, []any{err}) {
 		t.Fatalf("it ends with %v", e.with)
 	}
 }

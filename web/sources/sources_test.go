@@ -43,7 +43,10 @@ func TestTheHashIsOfWhatTheBuildReads(t *testing.T) {
 	for _, change := range []func(of fstest.MapFS){
 		func(of fstest.MapFS) { of["web/app/more.ts"] = file("") },
 		func(of fstest.MapFS) { delete(of, "web/app/usage/span.ts") },
-		func(of fstest.MapFS) { of["web/app/span.ts"] = of["web/app/usage/span.ts"]; delete(of, "web/app/usage/span.ts") },
+		func(of fstest.MapFS) {
+			of["web/app/span.ts"] = of["web/app/usage/span.ts"]
+			delete(of, "web/app/usage/span.ts")
+		},
 	} {
 		changed := maps.Clone(page())
 		change(changed)
