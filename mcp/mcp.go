@@ -106,7 +106,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Refuse(w, r, err)
 		return
 	}
-	own, err := h.own.of(ctx)
+	own, err := h.own.tools(ctx)
 	if err != nil {
 		h.Refuse(w, r.WithContext(ctx), err)
 		return

@@ -93,8 +93,8 @@ func newOwned(cfg Config) *owned {
 	return o
 }
 
-// of returns the tools of the company of the caller of ctx.
-func (o *owned) of(ctx context.Context) ([]*tool, error) {
+// tools returns the tools of the company of the caller of ctx.
+func (o *owned) tools(ctx context.Context) ([]*tool, error) {
 	caller, err := domain.CallerOf(ctx)
 	if err != nil || o.Own == nil {
 		return nil, err

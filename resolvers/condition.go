@@ -136,11 +136,11 @@ func (conditionAlertStateResolver) Group(context.Context, *condition.AlertState)
 }
 
 func (f conditionFiringResolver) Subscriber(ctx context.Context, of *condition.Firing) (*domain.Subscriber, error) {
-	return subscriberOfPast.of(ctx, of)
+	return subscriberOfConditionFiring.of(ctx, of)
 }
 
 func (f conditionFiringResolver) Group(ctx context.Context, of *condition.Firing) (*domain.Group, error) {
-	return groupOfPast.of(ctx, of)
+	return groupOfConditionFiring.of(ctx, of)
 }
 
 func (e conditionLogEntryResolver) ID(_ context.Context, of *condition.Entry) (string, error) {
@@ -155,7 +155,7 @@ func (e conditionLogEntryResolver) AlertID(_ context.Context, of *condition.Entr
 }
 
 func (e conditionLogEntryResolver) Alert(ctx context.Context, of *condition.Entry) (*condition.Alert, error) {
-	return alertOfNotice.of(ctx, of)
+	return alertOfConditionEntry.of(ctx, of)
 }
 
 func (e conditionLogEntryResolver) Trait(_ context.Context, of *condition.Entry) (*condition.Trait, error) {
@@ -166,19 +166,19 @@ func (e conditionLogEntryResolver) Trait(_ context.Context, of *condition.Entry)
 }
 
 func (e conditionLogEntryResolver) Subscriber(ctx context.Context, of *condition.Entry) (*domain.Subscriber, error) {
-	return subscriberOfNotice.of(ctx, of)
+	return subscriberOfConditionEntry.of(ctx, of)
 }
 
 func (e conditionLogEntryResolver) Group(ctx context.Context, of *condition.Entry) (*domain.Group, error) {
-	return groupOfNotice.of(ctx, of)
+	return groupOfConditionEntry.of(ctx, of)
 }
 
 func (e conditionLogEntryResolver) Silence(ctx context.Context, of *condition.Entry) (*silence.Silence, error) {
-	return silenceOfNotice.of(ctx, of)
+	return silenceOfConditionEntry.of(ctx, of)
 }
 
 func (e conditionLogEntryResolver) Deliveries(ctx context.Context, of *condition.Entry) ([]*domain.AlertDelivery, error) {
-	return items(deliveriesOfNotice.of(ctx, of))
+	return items(deliveriesOfConditionEntry.of(ctx, of))
 }
 
 var _ = nodesByNumber("ConditionAlert", func(g *Graph) finding[int64, *condition.Alert] { return g.Conditions.FindMany })

@@ -106,19 +106,19 @@ var (
 		func(a *condition.Alert) (int64, bool) { return a.AlertID, true })
 	subscriberOfConditionState = relate(field{"ConditionAlertState", "subscriber", rides, ""}, subscribersByKey,
 		func(s *condition.AlertState) (int64, bool) { return s.SubscriberKey, true })
-	subscriberOfPast = relate(field{"ConditionFiring", "subscriber", apart, ""}, subscribersByKey,
+	subscriberOfConditionFiring = relate(field{"ConditionFiring", "subscriber", apart, ""}, subscribersByKey,
 		func(f *condition.Firing) (int64, bool) { return optional(f.SubscriberKey) })
-	groupOfPast = relate(field{"ConditionFiring", "group", apart, ""}, groupsByID,
+	groupOfConditionFiring = relate(field{"ConditionFiring", "group", apart, ""}, groupsByID,
 		func(f *condition.Firing) (int64, bool) { return optional(f.GroupID) })
-	alertOfNotice = relate(field{"ConditionLogEntry", "alert", rides, ""}, conditionsByID,
+	alertOfConditionEntry = relate(field{"ConditionLogEntry", "alert", rides, ""}, conditionsByID,
 		func(e *condition.Entry) (int64, bool) { return e.AlertID, e.AlertID != 0 })
-	subscriberOfNotice = relate(field{"ConditionLogEntry", "subscriber", rides, ""}, subscribersByKey,
+	subscriberOfConditionEntry = relate(field{"ConditionLogEntry", "subscriber", rides, ""}, subscribersByKey,
 		func(e *condition.Entry) (int64, bool) { return optional(e.SubscriberKey) })
-	groupOfNotice = relate(field{"ConditionLogEntry", "group", rides, ""}, groupsByID,
+	groupOfConditionEntry = relate(field{"ConditionLogEntry", "group", rides, ""}, groupsByID,
 		func(e *condition.Entry) (int64, bool) { return optional(e.TargetGroupID) })
-	silenceOfNotice = relate(field{"ConditionLogEntry", "silence", rides, ""}, silencesByID,
+	silenceOfConditionEntry = relate(field{"ConditionLogEntry", "silence", rides, ""}, silencesByID,
 		func(e *condition.Entry) (int64, bool) { return optional(e.SilenceID) })
-	deliveriesOfNotice = relate(field{"ConditionLogEntry", "deliveries", apart, ""}, deliveries, (*condition.Entry).Notified)
+	deliveriesOfConditionEntry = relate(field{"ConditionLogEntry", "deliveries", apart, ""}, deliveries, (*condition.Entry).Notified)
 
 	recipientOfDelivery = relate(field{"AlertDelivery", "recipient", rides, ""}, recipientsByID,
 		func(d *domain.AlertDelivery) (int64, bool) { return d.RecipientID, true })

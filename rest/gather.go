@@ -201,8 +201,8 @@ func (e *endpoint) refusal(c *call, p *problem.Problem) error {
 	return e.blame(p)
 }
 
-// lost is the error that the object is not there which the path names.
-func (e *endpoint) lost(c *call, o *outline) error {
+// notFound is the error that the object is not there which the path names.
+func (e *endpoint) notFound(c *call, o *outline) error {
 	name := ""
 	for _, p := range e.params {
 		if p.place == inPath {

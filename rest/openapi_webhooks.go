@@ -19,9 +19,9 @@ type eventDoc struct {
 
 // eventDocs are the events that are sent to endpoints of a company.
 var eventDocs = []eventDoc{
-	{webhook.AlertFired, "Usage exceeded a threshold of an alert (kind is volume), or an alert on a condition noticed something.", []any{webhook.Firing{}, webhook.Notice{}}},
-	{webhook.AlertResolved, "What an alert on a condition noticed is over.", []any{webhook.Notice{}}},
-	{webhook.SourceSilent, "A network element, or a source of usage as a whole, has reported nothing for too long.", []any{webhook.Notice{}}},
+	{webhook.AlertFired, "Usage exceeded a threshold of an alert (kind is volume), or an alert on a condition noticed something.", []any{webhook.Firing{}, webhook.ConditionEntry{}}},
+	{webhook.AlertResolved, "What an alert on a condition noticed is over.", []any{webhook.ConditionEntry{}}},
+	{webhook.SourceSilent, "A network element, or a source of usage as a whole, has reported nothing for too long.", []any{webhook.ConditionEntry{}}},
 	{webhook.SubscriberChanged, "The record, the tags or the network state of subscribers changed.", []any{webhook.Change{}}},
 	{webhook.OperationFinished, "An operation on many subscribers ended.", []any{webhook.Finish{}}},
 	{webhook.CommandRequested, "A carrier is asked for something; sent to the provider of commands alone.", []any{carrier.Data{}}},

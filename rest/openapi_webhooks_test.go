@@ -21,9 +21,9 @@ func sent() map[string]*webhook.Event {
 	return map[string]*webhook.Event{
 		"volume": webhook.NewAlertFired("acme", at, &webhook.Firing{EntryID: 1, PhysicalID: new("8944"), PeriodStart: at, PeriodEnd: at}),
 		"group":  webhook.NewAlertFired("acme", at, &webhook.Firing{EntryID: 1, GroupID: new(int64(12)), GroupName: new("vans")}),
-		"silent": webhook.NewNoticed("acme", webhook.AlertFired, at, &webhook.Notice{Kind: "silent", EntryID: 1, AlertID: new(int64(7)), PhysicalID: new("8944")}),
-		"over":   webhook.NewNoticed("acme", webhook.AlertResolved, at, &webhook.Notice{Kind: "silent", EntryID: 2, AlertID: new(int64(7)), Resolves: new(int64(1))}),
-		"source": webhook.NewNoticed("acme", webhook.SourceSilent, at, &webhook.Notice{Kind: "source", EntryID: 3, Source: "gw"}),
+		"silent": webhook.NewConditionEvent("acme", webhook.AlertFired, at, &webhook.ConditionEntry{Kind: "silent", EntryID: 1, AlertID: new(int64(7)), PhysicalID: new("8944")}),
+		"over":   webhook.NewConditionEvent("acme", webhook.AlertResolved, at, &webhook.ConditionEntry{Kind: "silent", EntryID: 2, AlertID: new(int64(7)), Resolves: new(int64(1))}),
+		"source": webhook.NewConditionEvent("acme", webhook.SourceSilent, at, &webhook.ConditionEntry{Kind: "source", EntryID: 3, Source: "gw"}),
 		"one":    webhook.NewSubscriberChanged("acme", "id", at, []string{"8944"}),
 		"many":   webhook.NewSubscriberChanged("acme", "id", at, []string{"8944", "8945"}),
 		"done":   webhook.NewOperationFinished("acme", at, webhook.Finish{OperationID: "id", State: "DONE", UndoOf: new("id")}),

@@ -191,8 +191,8 @@ func (h *Handler) execute(ctx context.Context, e *endpoint, c *call) (answer, er
 		return answer{}, e.refusal(c, problem.OfGraph(response.Errors[0]))
 	}
 	part, err := e.outline.shape(response.Data)
-	if part.lost != nil {
-		return answer{}, e.lost(c, part.lost)
+	if part.missing != nil {
+		return answer{}, e.notFound(c, part.missing)
 	}
 	if err == nil && (part.body == nil) != (e.wrapper == "") {
 		err = errShape

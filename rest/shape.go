@@ -15,8 +15,8 @@ type answer struct {
 	// more reports that the list goes on after the cursor next.
 	more bool
 	next string
-	// lost is what must be there and is not; nil else.
-	lost *outline
+	// missing is what must be there and is not; nil else.
+	missing *outline
 }
 
 var errShape = errors.New("the response does not have the shape of its operation")
@@ -53,7 +53,7 @@ func (s *shaper) seek(o *outline) error {
 func (s *shaper) take(o *outline) error {
 	switch {
 	case o.must && s.peek() == 'n':
-		s.answer.lost = o
+		s.answer.missing = o
 		_, err := s.skip()
 		return err
 	case o.body:

@@ -54,13 +54,13 @@ type refused struct {
 func (r *refusals) note(key refusedKey, from domain.Origin, why domain.Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	of := r.of(key)
+	of := r.counter(key)
 	of.last = from
 	of.reasons[why]++
 	of.from(from.Address, 1)
 }
 
-func (r *refusals) of(key refusedKey) *refused {
+func (r *refusals) counter(key refusedKey) *refused {
 	if key.id == "" && r.counted[key] == nil && r.claimed >= mostClaimed {
 		key.company = domain.Installation
 	}
@@ -119,7 +119,7 @@ func (r *refusals) putBack(taken map[refusedKey]*refused) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for key, of := range taken {
-		r.of(key).add(of)
+		r.counter(key).add(of)
 	}
 }
 

@@ -60,7 +60,7 @@ UPDATE webhooks SET user_id = 7 WHERE name IN ('boats', 'vans')`)
 	for _, m := range messages {
 		var event struct {
 			ID, Type, Subject string
-			Data              webhook.Notice
+			Data              webhook.ConditionEntry
 		}
 		fatal.If(f, json.Unmarshal([]byte(m.Event), &event))
 		if event.ID != fmt.Sprintf("condition-%d", event.Data.EntryID) || event.Data.Text == "" {

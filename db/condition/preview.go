@@ -267,10 +267,10 @@ func (p *preview) forecasts(ctx context.Context) (entries []*condition.Entry, er
 }
 
 func (p *preview) changes(ctx context.Context) (entries []*condition.Entry, err error) {
-	past, n, last := condition.NewPast(p.spec.Traits, p.from), 0, int64(0)
+	changes, n, last := condition.NewTraitChanges(p.spec.Traits, p.from), 0, int64(0)
 	err = pg.EachRow(ctx, p.pool, pastReports, []any{p.company.CompanyID, p.keys, p.maxReports}, func(r condition.Report) error {
 		n, last = n+1, r.SubscriberKey
-		for _, c := range past.See(&r) {
+		for _, c := range changes.Learn(&r) {
 			e := p.entry(c.SubscriberKey, c.At, c.At)
 			e.Trait, e.Before, e.After = c.Trait, c.Before, c.After
 			entries = append(entries, e)

@@ -106,7 +106,7 @@ func (s *silence) known() *domain.FeedKey {
 // silent resolves the silences that ended, and fires those that have lasted long enough
 // by the clock and by how far usage is known.
 func (t *turn) silent(ctx context.Context, of *condition.Alert) error {
-	if err := t.seenAgain(ctx, of); err != nil || len(t.feeds) == 0 {
+	if err := t.resolveSilent(ctx, of); err != nil || len(t.feeds) == 0 {
 		return err
 	}
 	// Nobody can be missed later than any source reports.
@@ -384,10 +384,10 @@ type ended struct {
 	IsUnwatched            bool
 }
 
-// seenAgain resolves the silences whose subjects were seen again, within the duration
+// resolveSilent resolves the silences whose subjects were seen again, within the duration
 // that the alert allows. Those of subjects that are not watched any more are not
 // reported, nor is late usage of long ago.
-func (t *turn) seenAgain(ctx context.Context, of *condition.Alert) error {
+func (t *turn) resolveSilent(ctx context.Context, of *condition.Alert) error {
 	after := t.at.Add(-of.Duration())
 	company := t.company.CompanyID
 	var rows []*ended

@@ -31,16 +31,16 @@ func (t *turn) sources(ctx context.Context, alerts []*condition.Alert) error {
 	}
 	shortest := shortestSilence(alerts)
 	var again, silent []*found
-	noticed := map[domain.FeedKey]bool{}
+	logged := map[domain.FeedKey]bool{}
 	for _, o := range open {
 		if t.feeds.ReportsAgain(o.SilentFeed, t.at, shortest) {
 			again = append(again, &found{Source: o.Source, NAS: o.NAS, Since: o.Since, Resolves: &o.EntryID})
 		} else {
-			noticed[o.FeedKey] = true
+			logged[o.FeedKey] = true
 		}
 	}
 	for _, s := range t.feeds.Silent(t.at, shortest) {
-		if !noticed[s.FeedKey] && !noticed[domain.FeedKey{Source: s.Source}] {
+		if !logged[s.FeedKey] && !logged[domain.FeedKey{Source: s.Source}] {
 			silent = append(silent, &found{Source: s.Source, NAS: s.NAS, Since: s.Since})
 		}
 	}

@@ -87,19 +87,19 @@ func (s *Store) Note(company domain.CompanyID, client, version string, of *domai
 	c := s.counts[k]
 	if c == nil {
 		if s.held+len(of.Coordinates) > s.Held {
-			others := s.of(key{company: company, day: k.day, client: domain.OtherClients})
+			others := s.countOf(key{company: company, day: k.day, client: domain.OtherClients})
 			others.add(of.Coordinates, 1)
 			others.add(given, 1)
 			return
 		}
-		c = s.of(k)
+		c = s.countOf(k)
 	}
 	c.runs++
 	c.add(given, 1)
 }
 
-// of returns the count of a key, also of one that is new.
-func (s *Store) of(k key) *count {
+// countOf returns the count of a key, also of one that is new.
+func (s *Store) countOf(k key) *count {
 	c := s.counts[k]
 	if c == nil {
 		c = &count{}
@@ -155,7 +155,7 @@ func (s *Store) restore(batch map[key]*count) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, c := range batch {
-		again := s.of(k)
+		again := s.countOf(k)
 		again.runs += c.runs
 		for coordinate, n := range c.given {
 			again.add([]string{coordinate}, n)

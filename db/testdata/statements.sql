@@ -2322,6 +2322,16 @@ WITH busy AS (
 )
 SELECT message_id, attempts, event FROM taken;
 
+-- db/webhook: conditionEntries
+SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id, l.source, l.since, l.bound, l.value,
+  l.trait, l.before, l.after, l.resolves, l.date_created, s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ARRAY(SELECT t.tag_name FROM subscriber_tags t WHERE t.company_id = $1 AND t.subscriber_key = s.key) AS tags
+FROM condition_log l
+LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
+LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
+WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3 AND l.silence_id IS NULL
+ORDER BY l.entry_id
+LIMIT $4;
+
 -- db/webhook: findMessages
 SELECT m.message_id AS delivery_id, m.webhook_id, w.name AS webhook_name, m.event_type, m.state, m.attempts, m.created_at,
   CASE WHEN m.state = 'queued' AND isfinite(m.due_at) THEN m.due_at END AS next_attempt_at, m.finished_at, m.last_status, m.last_answer, m.last_error,
@@ -2329,16 +2339,6 @@ SELECT m.message_id AS delivery_id, m.webhook_id, w.name AS webhook_name, m.even
 FROM webhook_messages m
 JOIN webhooks w ON w.company_id = m.company_id AND w.webhook_id = m.webhook_id
 WHERE m.company_id = $1 AND w.company_id = $1 AND NOT w.is_provider AND ($2::bigint[] IS NULL OR w.groups <@ $2) AND m.message_id = ANY($3::uuid[]);
-
--- db/webhook: firedEntries
-SELECT l.entry_id, l.alert_id, l.rule_type, l.limit_boundary, l.threshold, l.usage, l.late, l.period_start, l.period_end, l.date_created,
-  l.group_id, l.target_group_id, s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ARRAY(SELECT t.tag_name FROM subscriber_tags t WHERE t.company_id = $1 AND t.subscriber_key = s.key) AS tags
-FROM alert_log l
-LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
-LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
-WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3 AND l.silence_id IS NULL
-ORDER BY l.entry_id
-LIMIT $4;
 
 -- db/webhook: lockDue
 SELECT w.webhook_id, w.url AS address, w.format, w.secret, w.previous_secret, w.previous_until, w.failing_since IS NOT NULL AS failing,
@@ -2356,16 +2356,6 @@ FOR NO KEY UPDATE OF w SKIP LOCKED;
 -- db/webhook: lockProvider
 SELECT w.webhook_id, w.name, w.url AS address, w.format, w.event_types AS types, w.alert_ids AS alerts, w.group_ids AS wanted,
   w.tag_names AS tags, w.created_at, w.disabled_at, w.disabled_reason, w.failing_since, w.paused_until, w.previous_until FROM webhooks w WHERE w.company_id = $1 AND w.is_provider FOR NO KEY UPDATE;
-
--- db/webhook: noticedEntries
-SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id, l.source, l.since, l.bound, l.value,
-  l.trait, l.before, l.after, l.resolves, l.date_created, s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ARRAY(SELECT t.tag_name FROM subscriber_tags t WHERE t.company_id = $1 AND t.subscriber_key = s.key) AS tags
-FROM condition_log l
-LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
-LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
-WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3 AND l.silence_id IS NULL
-ORDER BY l.entry_id
-LIMIT $4;
 
 -- db/webhook: pendingMessages
 SELECT DISTINCT w.company_id
@@ -2390,3 +2380,13 @@ WHERE company_id = $1 AND webhook_id = $2 AND message_id IN (
   WHERE m.company_id = $1 AND m.webhook_id = $2 AND m.state <> 'queued' AND m.created_at >= $3
   ORDER BY m.created_at, m.message_id
   LIMIT $4);
+
+-- db/webhook: volumeEntries
+SELECT l.entry_id, l.alert_id, l.rule_type, l.limit_boundary, l.threshold, l.usage, l.late, l.period_start, l.period_end, l.date_created,
+  l.group_id, l.target_group_id, s.physical_id, s.subscriber_id, s.nickname, s.group_id AS member_of, g.name AS group_name, ARRAY(SELECT t.tag_name FROM subscriber_tags t WHERE t.company_id = $1 AND t.subscriber_key = s.key) AS tags
+FROM alert_log l
+LEFT JOIN subscribers s ON s.company_id = $1 AND s.key = l.subscriber_key
+LEFT JOIN groups g ON g.company_id = $1 AND g.group_id = COALESCE(l.group_id, l.target_group_id, s.group_id)
+WHERE l.company_id = $1 AND l.notification_id = $2 AND l.entry_id > $3 AND l.silence_id IS NULL
+ORDER BY l.entry_id
+LIMIT $4;

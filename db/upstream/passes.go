@@ -84,8 +84,8 @@ func (s *Store) Claim(ctx context.Context, due upstream.Due, lease time.Duration
 	if !job.IsWriting {
 		err = s.begin(ctx, job)
 	}
-	company, lost := companies.New(s.Pool).Find(ctx, domain.Whole(due.CompanyID))
-	if err = errors.Join(err, lost); err != nil {
+	company, unknown := companies.New(s.Pool).Find(ctx, domain.Whole(due.CompanyID))
+	if err = errors.Join(err, unknown); err != nil {
 		return job, err
 	}
 	job.Company = company

@@ -59,7 +59,7 @@ func afterLost(ctx context.Context, in sqlx.QueryerContext, company domain.Compa
 // noteAllLost moves the first month behind the months that were taken away by something
 // else than Upkeep, and returns those. None of them is filled or derived again.
 func (l *Ledger) noteAllLost(ctx context.Context, by *domain.Actor) ([]time.Time, error) {
-	lost, failed := l.lost(ctx)
+	lost, failed := l.lostMonths(ctx)
 	if len(lost) == 0 {
 		return nil, failed
 	}
@@ -74,9 +74,9 @@ func (l *Ledger) noteAllLost(ctx context.Context, by *domain.Actor) ([]time.Time
 	return lost, errors.Join(failed, err)
 }
 
-// lost returns the lost months of all companies. A company that fails leaves out its
+// lostMonths returns the lost months of all companies. A company that fails leaves out its
 // own.
-func (l *Ledger) lost(ctx context.Context) ([]time.Time, error) {
+func (l *Ledger) lostMonths(ctx context.Context) ([]time.Time, error) {
 	ledger, err := ReadLedger(ctx, l.pool)
 	if err != nil {
 		return nil, err
@@ -144,8 +144,8 @@ type Inspection struct {
 func (l *Ledger) Inspect(ctx context.Context, by *domain.Actor) (Inspection, error) {
 	var found Inspection
 	fenced := l.fenceMonths(ctx)
-	var lost, registered error
-	found.Lost, lost = l.noteAllLost(ctx, by)
+	var noted, registered error
+	found.Lost, noted = l.noteAllLost(ctx, by)
 	found.Registered, registered = l.registerAgain(ctx)
-	return found, errors.Join(fenced, lost, registered)
+	return found, errors.Join(fenced, noted, registered)
 }

@@ -104,8 +104,8 @@ func (u *Store) refuseLost(ctx context.Context, month time.Time) error {
 	if err != nil || !isGone {
 		return err
 	}
-	if isNoted && u.lost != nil {
-		u.lost(month)
+	if isNoted && u.monthLost != nil {
+		u.monthLost(month)
 	}
 	return errMonthGone
 }

@@ -249,6 +249,6 @@ ORDER BY u.company_id`
 // ReconcileAll reconciles every company. Serve calls it now and then, for what
 // no import has finished.
 func (u *Store) ReconcileAll(ctx context.Context) error {
-	behind, lost := companies.With(ctx, u.pool, unreconciled)
-	return errors.Join(lost, u.Reconcile(ctx, behind))
+	behind, failed := companies.With(ctx, u.pool, unreconciled)
+	return errors.Join(failed, u.Reconcile(ctx, behind))
 }

@@ -43,12 +43,12 @@ type Options struct {
 // Store keeps the usage ledger and its totals in PostgreSQL. Every total is
 // kept in the transaction of the records that it adds up.
 type Store struct {
-	pool     *sqlx.DB
-	observer Observer
-	now      func() time.Time
-	lost     func(month time.Time)
-	singles  *coalescer
-	cache    ledgerCache
+	pool      *sqlx.DB
+	observer  Observer
+	now       func() time.Time
+	monthLost func(month time.Time)
+	singles   *coalescer
+	cache     ledgerCache
 	// ahead has a place for each batch whose next may begin.
 	ahead chan struct{}
 
@@ -68,7 +68,7 @@ var _ domain.Usage = (*Store)(nil)
 // New returns the store on the pool. The observer, which may be nil, is called in
 // the transaction of each booking of a company with alerts or followers.
 func New(pool *sqlx.DB, observer Observer, opt Options) *Store {
-	u := &Store{pool: pool, observer: observer, now: opt.Now, lost: opt.MonthLost, months: map[time.Time]bool{}, ahead: make(chan struct{}, batchesAhead), rebuiltAtOnce: cmp.Or(opt.RebuiltAtOnce, rebuiltAtOnce), gaps: map[domain.CompanyID]map[gapKey]int64{}}
+	u := &Store{pool: pool, observer: observer, now: opt.Now, monthLost: opt.MonthLost, months: map[time.Time]bool{}, ahead: make(chan struct{}, batchesAhead), rebuiltAtOnce: cmp.Or(opt.RebuiltAtOnce, rebuiltAtOnce), gaps: map[domain.CompanyID]map[gapKey]int64{}}
 	if u.now == nil {
 		u.now = time.Now
 	}

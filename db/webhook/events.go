@@ -118,11 +118,11 @@ func (b *batch) write(ctx context.Context) error {
 const tagsOfSubscriber = `ARRAY(SELECT t.tag_name FROM subscriber_tags t WHERE t.company_id = $1 AND t.subscriber_key = s.key) AS tags`
 
 const (
-	firedEntries = `
+	volumeEntries = `
 SELECT l.entry_id, l.alert_id, l.rule_type, l.limit_boundary, l.threshold, l.usage, l.late, l.period_start, l.period_end, l.date_created,
   l.group_id, l.target_group_id, ` + subjectColumns + `
 FROM alert_log` + ofNotification
-	noticedEntries = `
+	conditionEntries = `
 SELECT l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id, l.source, l.since, l.bound, l.value,
   l.trait, l.before, l.after, l.resolves, l.date_created, ` + subjectColumns + `
 FROM condition_log` + ofNotification
@@ -157,7 +157,7 @@ func (s *subject) about(of webhook.EventType, alert int64, rule domain.RuleType,
 	return about
 }
 
-type firedEntry struct {
+type volumeEntry struct {
 	EntryID       int64
 	AlertID       int64
 	RuleType      domain.RuleType
@@ -173,11 +173,11 @@ type firedEntry struct {
 	subject
 }
 
-func (e *firedEntry) about() *webhook.About {
+func (e *volumeEntry) about() *webhook.About {
 	return e.subject.about(webhook.AlertFired, e.AlertID, e.RuleType, e.GroupID, e.TargetGroupID)
 }
 
-func (e *firedEntry) event(company string) *webhook.Event {
+func (e *volumeEntry) event(company string) *webhook.Event {
 	group := cmp.Or(e.GroupID, e.TargetGroupID, e.MemberOf)
 	return webhook.NewAlertFired(company, e.DateCreated, &webhook.Firing{
 		EntryID: e.EntryID, AlertID: e.AlertID, RuleType: string(e.RuleType), LimitBoundary: e.LimitBoundary, Threshold: e.Threshold, Usage: e.Usage,
@@ -195,7 +195,7 @@ func AlertsFired(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, not
 	}
 	messages := &batch{tx: tx, company: company, of: webhook.AlertFired, at: at}
 	for after := int64(0); ; {
-		entries, err := pg.SelectAll[firedEntry](ctx, tx, firedEntries, company, notification, after, atOnce)
+		entries, err := pg.SelectAll[volumeEntry](ctx, tx, volumeEntries, company, notification, after, atOnce)
 		if err != nil {
 			return 0, err
 		}
@@ -235,13 +235,13 @@ func (b *batch) addEntry(ctx context.Context, entry loggedEntry, endpoints []*wa
 	return nil
 }
 
-type noticedEntry struct {
+type conditionEntry struct {
 	condition.Entry
 	subject
 }
 
 // eventType is as what the entry is sent.
-func (e *noticedEntry) eventType() webhook.EventType {
+func (e *conditionEntry) eventType() webhook.EventType {
 	switch {
 	case e.State == condition.Resolved:
 		return webhook.AlertResolved
@@ -251,29 +251,29 @@ func (e *noticedEntry) eventType() webhook.EventType {
 	return webhook.AlertFired
 }
 
-func (e *noticedEntry) about() *webhook.About {
+func (e *conditionEntry) about() *webhook.About {
 	return e.subject.about(e.eventType(), e.AlertID, e.RuleType, e.GroupID, e.TargetGroupID)
 }
 
-func (e *noticedEntry) event(company string) *webhook.Event {
-	notice := &webhook.Notice{
+func (e *conditionEntry) event(company string) *webhook.Event {
+	entry := &webhook.ConditionEntry{
 		Kind: string(e.Kind), EntryID: e.EntryID, RuleType: string(e.RuleType), Since: e.Since.UTC(), Bound: e.Bound, Value: e.Value,
 		Trait: string(e.Trait), Before: e.Before, After: e.After, Source: e.Source, NAS: e.NAS, Resolves: e.Resolves,
 		PhysicalID: e.PhysicalID, SubscriberID: e.SubscriberID, Nickname: e.Nickname, GroupID: cmp.Or(e.GroupID, e.TargetGroupID, e.MemberOf), GroupName: e.GroupName,
 	}
 	names := condition.Names{SubscriberID: domain.OrEmpty(e.SubscriberID), Nickname: domain.OrEmpty(e.Nickname), GroupName: domain.OrEmpty(e.GroupName)}
-	notice.Text = e.Subject(names) + " " + e.Describe()
+	entry.Text = e.Subject(names) + " " + e.Describe()
 	if e.AlertID != 0 {
-		notice.AlertID = &e.AlertID
+		entry.AlertID = &e.AlertID
 	}
-	return webhook.NewNoticed(company, e.eventType(), e.DateCreated, notice)
+	return webhook.NewConditionEvent(company, e.eventType(), e.DateCreated, entry)
 }
 
 // ConditionsLogged queues the messages about entries of the log of conditions, all of one
 // alert and state, in the transaction that logs them.
 func ConditionsLogged(ctx context.Context, tx *sqlx.Tx, company domain.CompanyID, notification uuid.UUID, at time.Time) error {
 	for after, messages, endpoints := int64(0), (*batch)(nil), []*wanting(nil); ; {
-		entries, err := pg.SelectAll[noticedEntry](ctx, tx, noticedEntries, company, notification, after, atOnce)
+		entries, err := pg.SelectAll[conditionEntry](ctx, tx, conditionEntries, company, notification, after, atOnce)
 		if err != nil || len(entries) == 0 && messages == nil {
 			return err
 		}

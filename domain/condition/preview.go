@@ -128,40 +128,42 @@ func (u *PastUsage) Forecasts(billing domain.Billing, bound int64, from, until t
 	return above
 }
 
-// Past finds the changes of traits in reports, from a time on. What is reported before is
+// TraitChanges finds the changes of traits in reports, from a time on. What is reported before is
 // learned.
-type Past struct {
+type TraitChanges struct {
 	traits []Trait
 	from   time.Time
 	// subscriber is that of the last report, memory what is known of it, and found what it
 	// changed to.
 	subscriber int64
 	memory     Memory
-	found      map[pastChange]bool
+	found      map[reportedChange]bool
 }
 
-// pastChange identifies a change of a subscriber: the log has each once.
-type pastChange struct {
+// reportedChange identifies a change of a subscriber: the log has each once.
+type reportedChange struct {
 	at    int64
 	trait Trait
 	after string
 }
 
-// NewPast returns one that has seen no report.
-func NewPast(traits []Trait, from time.Time) *Past { return &Past{traits: traits, from: from} }
+// NewTraitChanges returns one that has seen no report.
+func NewTraitChanges(traits []Trait, from time.Time) *TraitChanges {
+	return &TraitChanges{traits: traits, from: from}
+}
 
-// See returns the changes that a report makes. The reports of a subscriber follow one
+// Learn returns the changes that a report makes. The reports of a subscriber follow one
 // another, in the order in which they were booked.
-func (p *Past) See(r *Report) []Changed {
-	if p.memory == nil || r.SubscriberKey != p.subscriber {
-		p.subscriber, p.memory, p.found = r.SubscriberKey, Memory{}, map[pastChange]bool{}
+func (t *TraitChanges) Learn(r *Report) []Changed {
+	if t.memory == nil || r.SubscriberKey != t.subscriber {
+		t.subscriber, t.memory, t.found = r.SubscriberKey, Memory{}, map[reportedChange]bool{}
 	}
-	return slices.DeleteFunc(p.memory.Learn(r), func(c Changed) bool {
-		change := pastChange{r.At.UnixMicro(), c.Trait, c.After}
-		if r.At.Before(p.from) || !slices.Contains(p.traits, c.Trait) || p.found[change] {
+	return slices.DeleteFunc(t.memory.Learn(r), func(c Changed) bool {
+		change := reportedChange{r.At.UnixMicro(), c.Trait, c.After}
+		if r.At.Before(t.from) || !slices.Contains(t.traits, c.Trait) || t.found[change] {
 			return true
 		}
-		p.found[change] = true
+		t.found[change] = true
 		return false
 	})
 }

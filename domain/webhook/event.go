@@ -53,9 +53,9 @@ type Firing struct {
 	GroupName     *string   `json:"groupName"`
 }
 
-// Notice is the data of AlertFired of alerts on conditions, of AlertResolved and of
+// ConditionEntry is the data of AlertFired of alerts on conditions, of AlertResolved and of
 // SourceSilent: an entry of the log of conditions with the names that people use.
-type Notice struct {
+type ConditionEntry struct {
 	// Kind is that of the condition: silent, storm, forecast, change or source.
 	Kind    string `json:"kind"`
 	EntryID int64  `json:"entryId"`
@@ -137,9 +137,9 @@ func subjectOf(physicalID *string, group *int64) string {
 	return ""
 }
 
-// NewNoticed returns the event of an entry of the log of conditions. Its id is the
+// NewConditionEvent returns the event of an entry of the log of conditions. Its id is the
 // entry's after "condition-", since those of the alert log are numbered apart.
-func NewNoticed(company string, as EventType, at time.Time, of *Notice) *Event {
+func NewConditionEvent(company string, as EventType, at time.Time, of *ConditionEntry) *Event {
 	subject := subjectOf(of.PhysicalID, of.GroupID)
 	if of.Source != "" {
 		subject = "sources/" + url.PathEscape(of.Source)

@@ -44,9 +44,9 @@ func describe(e *Event) (title string, facts []fact) {
 		if of.Kind == KindVolume || of.Kind == "" { // events of earlier versions have none
 			return of.title(), of.facts()
 		}
-		return noticed(e)
+		return describeCondition(e)
 	case AlertResolved, SourceSilent:
-		return noticed(e)
+		return describeCondition(e)
 	case SubscriberChanged:
 		var of Change
 		_ = json.Unmarshal(e.Data, &of)
@@ -61,8 +61,8 @@ func describe(e *Event) (title string, facts []fact) {
 	return "Test of the webhook " + of.Name, nil
 }
 
-func noticed(e *Event) (title string, facts []fact) {
-	var of Notice
+func describeCondition(e *Event) (title string, facts []fact) {
+	var of ConditionEntry
 	_ = json.Unmarshal(e.Data, &of)
 	if of.AlertID != nil {
 		facts = []fact{{"Alert", fmt.Sprintf("%d (%s)", *of.AlertID, of.RuleType)}}

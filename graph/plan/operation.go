@@ -37,7 +37,7 @@ type planKey struct{}
 // WithPlan puts the plan into the context of a response, which has that of the
 // operation.
 func (o *Operation) WithPlan(ctx context.Context) context.Context {
-	return context.WithValue(ctx, planKey{}, o.of(graphql.GetOperationContext(ctx)))
+	return context.WithValue(ctx, planKey{}, o.rootsFor(graphql.GetOperationContext(ctx)))
 }
 
 // allNeeds are the needs of what is not planned.
@@ -66,8 +66,8 @@ func Middleware(ctx context.Context, next graphql.Resolver) (any, error) {
 	return v, nil
 }
 
-// of returns the plan for the operation's variables.
-func (o *Operation) of(op *graphql.OperationContext) *roots {
+// rootsFor returns the plan for the operation's variables.
+func (o *Operation) rootsFor(op *graphql.OperationContext) *roots {
 	key := make([]byte, len(o.switches))
 	for i, name := range o.switches {
 		if op.Variables[name] == true {

@@ -162,16 +162,16 @@ func (o *objects) add(v *value, opened any) {
 	switch {
 	case opened == nil || !v.loads:
 	case v.kind == ofObject:
-		o.of(v.object, 1).put(opened)
+		o.selected(v.object, 1).put(opened)
 	case v.kind == ofAbstract:
 		name, object := v.concrete(opened)
 		if sel := v.objects[name]; sel != nil && sel.loads {
-			o.of(sel, 1).put(object)
+			o.selected(sel, 1).put(object)
 		}
 	default:
 		n := v.length(opened)
 		if v.item.kind == ofObject {
-			o.of(v.item.object, n)
+			o.selected(v.item.object, n)
 		}
 		for i := range n {
 			o.add(v.item, v.at(opened, i))
@@ -179,8 +179,8 @@ func (o *objects) add(v *value, opened any) {
 	}
 }
 
-// of returns those with the selection, with room for more.
-func (o *objects) of(sel *selection, more int) *selected {
+// selected returns those with the selection, with room for more.
+func (o *objects) selected(sel *selection, more int) *selected {
 	i := slices.IndexFunc(*o, func(known selected) bool { return known.selection == sel })
 	if i < 0 {
 		i = len(*o)

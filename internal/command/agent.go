@@ -177,8 +177,8 @@ func (r *relay) progress(ctx context.Context, of *sdk.ProgressNotificationClient
 	}
 }
 
-// lost forgets a session after an error that the server has not answered.
-func (r *relay) lost(ctx context.Context, session *sdk.ClientSession, err error) {
+// forget forgets a session after an error that the server has not answered.
+func (r *relay) forget(ctx context.Context, session *sdk.ClientSession, err error) {
 	if _, answered := errors.AsType[*jsonrpc.Error](err); err == nil || answered || ctx.Err() != nil {
 		return
 	}
@@ -241,7 +241,7 @@ func ask[R sdk.Result](ctx context.Context, r *relay, call func(*sdk.ClientSessi
 	}
 	result, err := call(session)
 	if err != nil {
-		r.lost(ctx, session, err)
+		r.forget(ctx, session, err)
 		return nil, err
 	}
 	return result, nil

@@ -199,14 +199,14 @@ func (s *Serve) serve(ctx context.Context, env *Env, v *service, database *attac
 		v.log.Info("requests have ended")
 	}
 	rest()
-	return errors.Join(err, running.Wait(), v.noteRest(ctx), lost(ctx))
+	return errors.Join(err, running.Wait(), v.noteRest(ctx), databaseStopped(ctx))
 }
 
 // errDatabaseStopped ends the server when the embedded database ends by itself.
 var errDatabaseStopped = errors.New("the database stopped")
 
-// lost returns why the context ended when it was not by a signal.
-func lost(ctx context.Context) error {
+// databaseStopped returns the error of a context that ended because the database did, and not by a signal.
+func databaseStopped(ctx context.Context) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errDatabaseStopped) {
 		return cause
 	}

@@ -38,13 +38,13 @@ func (r *Round) add(results []Result) {
 // one attempt at up to atOnce mails of the company, and returns when their results
 // are recorded.
 func (w *Worker) Round(ctx context.Context) (done Round, err error) {
-	companies, lost := w.Outbox.Pending(ctx, w.Digest)
+	companies, unread := w.Outbox.Pending(ctx, w.Digest)
 	err = domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
 		results, err := w.work(ctx, company)
 		done.add(results)
 		return err
 	})
-	return done, errors.Join(lost, err)
+	return done, errors.Join(unread, err)
 }
 
 // work makes an attempt at a handful of mails of a company, and returns the results.

@@ -13,10 +13,10 @@ const remembered = 10 * time.Minute
 // by them and needs no clock of theirs: a standby that has lost its connection
 // takes itself for current.
 type primary struct {
-	mu    sync.Mutex
-	count uint64 // of looks that were begun
-	looks []look // oldest first
-	lost  bool   // whether the last look failed
+	mu         sync.Mutex
+	count      uint64 // of looks that were begun
+	looks      []look // oldest first
+	lastFailed bool
 }
 
 // look is one at the primary: all that was committed before at is before lsn.
@@ -41,7 +41,7 @@ func (p *primary) begin(at time.Time) (done func(LSN)) {
 func (p *primary) add(l look) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.looks, p.lost = append(p.looks, l), false
+	p.looks, p.lastFailed = append(p.looks, l), false
 	// One older look is kept: after a long absence of the primary, lag is measured by it.
 	recent := slices.IndexFunc(p.looks, func(kept look) bool { return l.at.Sub(kept.at) < remembered })
 	p.looks = slices.Delete(p.looks, 0, max(0, recent-1))
@@ -51,14 +51,14 @@ func (p *primary) add(l look) {
 func (p *primary) lose() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lost = true
+	p.lastFailed = true
 }
 
 // isLost reports whether the last look failed.
 func (p *primary) isLost() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.lost
+	return p.lastFailed
 }
 
 // clock returns the time, which stands still at the last look while the primary is lost:
@@ -66,7 +66,7 @@ func (p *primary) isLost() bool {
 func (p *primary) clock() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.lost && len(p.looks) > 0 {
+	if p.lastFailed && len(p.looks) > 0 {
 		return p.looks[len(p.looks)-1].at
 	}
 	return time.Now()

@@ -79,8 +79,8 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // Round works on every report that is due, company by company.
 func (w *Worker) Round(ctx context.Context) error {
-	companies, lost := w.Queue.Pending(ctx)
-	return errors.Join(lost, domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
+	companies, unread := w.Queue.Pending(ctx)
+	return errors.Join(unread, domain.TryCompanies(ctx, companies, func(company domain.CompanyID) error {
 		for ctx.Err() == nil {
 			due, err := w.Queue.Claim(ctx, company, 2*w.Timeout)
 			if due == nil {

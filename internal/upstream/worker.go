@@ -160,9 +160,9 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // round begins the passes that are due while there is room. It does not wait for them.
 func (w *Worker) round(ctx context.Context, passes *sync.WaitGroup) error {
-	due, lost := w.Queue.Due(ctx)
+	due, unread := w.Queue.Due(ctx)
 	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
-	failures := []error{lost}
+	failures := []error{unread}
 	for _, of := range due {
 		if ctx.Err() != nil || !w.enter(of.CompanyID) {
 			continue
