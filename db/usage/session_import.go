@@ -57,17 +57,8 @@ func (u *Store) keepSessions(ctx context.Context, tx *sqlx.Tx, company domain.Co
 	kept, touched := make([]domain.Imported, len(sessions)), map[string]*touchedSession{}
 	for i, s := range sessions {
 		stored := known[s.ID()]
-		switch {
-		case s.Subscriber != "" && subscribers[i] == 0:
-			kept[i].Err = domain.NotFound("subscriber", "subscriber", s.Subscriber)
+		if kept[i] = judged(s, stored, subscribers[i]); kept[i].Outcome != domain.Created && kept[i].Outcome != domain.Updated {
 			continue
-		case stored != nil && !addsTo(stored, s):
-			kept[i].Outcome = domain.Unchanged
-			continue
-		case stored != nil:
-			kept[i].Outcome = domain.Updated
-		default:
-			kept[i].Outcome = domain.Created
 		}
 		next := s.Session
 		if subscribers[i] != 0 {
@@ -90,6 +81,20 @@ func (u *Store) keepSessions(ctx context.Context, tx *sqlx.Tx, company domain.Co
 		return nil, err
 	}
 	return kept, u.followSessions(ctx, tx, company, changed)
+}
+
+// judged is what becomes of a session, of which stored is known, and whose subscriber has the
+// key; 0 where there is none.
+func judged(s *domain.SessionImport, stored *domain.Session, subscriber int64) domain.Imported {
+	switch {
+	case s.Subscriber != "" && subscriber == 0:
+		return domain.Imported{Err: domain.NotFound("subscriber", "subscriber", s.Subscriber)}
+	case stored != nil && !addsTo(stored, s):
+		return domain.Imported{Outcome: domain.Unchanged}
+	case stored != nil:
+		return domain.Imported{Outcome: domain.Updated}
+	}
+	return domain.Imported{Outcome: domain.Created}
 }
 
 // addsTo reports whether more is known of a session than is stored. No counter may
