@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -296,7 +298,12 @@ func (f *simulated) account(packets []*hostilePacket, now time.Duration, sent *a
 				if p.ofProxy {
 					from = &proxy
 				}
-				if _, err := from.Exchange(ctx, p.encode(now), f.to); err != nil {
+				_, err := from.Exchange(ctx, p.encode(now), f.to)
+				for errors.Is(err, syscall.ECONNREFUSED) { // nothing listens while simgraph starts again
+					time.Sleep(50 * time.Millisecond)
+					_, err = from.Exchange(ctx, p.encode(now), f.to)
+				}
+				if err != nil {
 					f.Error(err)
 				}
 				cancel()
