@@ -60,3 +60,18 @@ func TestADeepOffsetReadsTheIndexAlone(t *testing.T) {
 		}
 	}
 }
+
+// The overview counts those that are barred each minute, which are few.
+func TestToCountTheBarredReadsAnIndexOfThem(t *testing.T) {
+	dbtest.WithoutCitus(t, "plans of PostgreSQL")
+	t.Parallel()
+	pool := fleettest.NewInventory(t)
+	fleettest.ExecEach(pool, lotsOfUsage)
+	pool.MustExec("UPDATE subscribers SET is_barred = key % 200 = 0 WHERE is_barred <> (key % 200 = 0)")
+	pool.MustExec("VACUUM ANALYZE subscribers")
+	recorded := dbtest.NewRecorder(t, pool)
+	n := fleettest.Must[int](t)(subscriber.New(recorded.Pool).Count(t.Context(), fleettest.All, fleettest.Listing(t, "isBarred eq true", "", 5)))
+	if read := recorded.Buffers(); n < 90 || read > 20 {
+		t.Errorf("counts %d from %d pages\n%s", n, read, recorded.Plan())
+	}
+}

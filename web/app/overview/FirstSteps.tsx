@@ -7,7 +7,7 @@ import { useMay, useViewer } from '../shell/viewer';
 
 const query = graphql(`
   query FirstSteps {
-    company { fleet { total } usageSources(first: 1) { nodes { source } } }
+    company { usageSources(first: 1) { nodes { source } } }
     subscribers(first: 1) { nodes { physicalId } }
     recipients(first: 1) { nodes { mails(limit: 1) { deliveryId } } totalCount }
     alerts(first: 0) { totalCount }
@@ -57,7 +57,7 @@ function stepsOf({ company, subscribers, recipients, alerts, users, accessKeys }
   const physicalId = subscribers?.nodes[0]?.physicalId;
   return [
     {
-      name: 'Bring SIMs in', done: (company.fleet?.total ?? 0) > 0,
+      name: 'Bring SIMs in', done: physicalId !== undefined,
       what: <><a href={to('subscribers')}>Add subscribers</a> one by one, or on the host: <code>simgraph import fleet.ndjson</code>, whose lines name the company <code>{externalId}</code>.</>,
     }, {
       name: 'Feed usage', done: (company.usageSources?.nodes.length ?? 0) > 0,
