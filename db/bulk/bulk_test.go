@@ -441,6 +441,27 @@ func TestWaitingForTheCompanyIsNoAttempt(t *testing.T) {
 	f.wantCounts(f.find(o.OperationID), bulk.Done, size, size, 0, 0)
 }
 
+// The bound on waiting for the company is that of its lock alone: what locks a row for longer
+// delays the chunk, also beyond two waits of lockPatience.
+func TestAChunkWaitsForARowThatIsLockedForLong(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	o := f.start(f.boss, bulk.Start{ByFilter: true, Change: tag("late")})
+	tx, err := f.pool.Beginx()
+	f.try(err)
+	defer func() { _ = tx.Rollback() }()
+	_, err = tx.Exec(`SELECT FROM operation_rows FOR UPDATE`)
+	f.try(err)
+	unlock := time.AfterFunc(4500*time.Millisecond, func() { _ = tx.Rollback() })
+	defer unlock.Stop()
+	if more, err := f.store.Round(t.Context()); !more || err != nil {
+		t.Errorf("%t, %v", more, err)
+	}
+	if of := f.find(o.OperationID); of.Done == 0 || of.Failed != 0 {
+		t.Errorf("%+v", of)
+	}
+}
+
 // A check that is cancelled has changed nothing, and there is nothing to undo.
 func TestACancelledCheckHasChangedNothing(t *testing.T) {
 	t.Parallel()

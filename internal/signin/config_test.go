@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 	"simgraph/internal/signin"
 )
 
@@ -95,6 +97,46 @@ func TestAFileThatIsNotWholeIsRefused(t *testing.T) {
 	if _, err := signin.ReadTrusted(filepath.Join(t.TempDir(), "none.json"), "https://sim.example"); err == nil {
 		t.Error("a file that is not there is read")
 	}
+}
+
+// texts calls do with the path of each text in a value of JSON, and with how to set it.
+func texts(value any, path string, set func(string), do func(path, was string, set func(string))) {
+	switch of := value.(type) {
+	case string:
+		do(path, of, set)
+	case []any:
+		for i := range of {
+			texts(of[i], path+"[]", func(text string) { of[i] = text }, do)
+		}
+	case map[string]any:
+		for key := range of {
+			texts(of[key], path+"."+key, func(text string) { of[key] = text }, do)
+		}
+	}
+}
+
+// anyText are the texts that may have any characters, and what becomes of them.
+var anyText = map[string]string{
+	".providers[].emailDomains[]": "compared with an address",
+	".providers[].clientId":       "escaped in addresses", ".providers[].parameters.prompt": "escaped in addresses",
+	".providers[].rules[].claim": "compared with a token", ".providers[].rules[].value": "compared with a token", ".providers[].rules[].company": "looked up",
+	".machines[].subject": "compared with a token", ".machines[].audience": "compared with a token",
+}
+
+// Each text of the file refuses a line break: it would stand in pages, logs and addresses.
+func TestNoTextOfTheFileHasTwoLines(t *testing.T) {
+	t.Parallel()
+	var file map[string]any
+	fatal.If(t, json.Unmarshal([]byte(strings.TrimSuffix(goodConfig, "}")+", "+goodMachines+"}"), &file))
+	texts(file, "", nil, func(path, was string, set func(string)) {
+		set(was + "\nx")
+		changed, err := json.Marshal(file)
+		fatal.If(t, err)
+		if _, err := read(t, string(changed)); (err == nil) != (anyText[path] != "") {
+			t.Errorf("%s: got the error %v", path, err)
+		}
+		set(was)
+	})
 }
 
 const goodMachines = `"machines": [
