@@ -2,10 +2,12 @@ package export
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -172,6 +174,30 @@ func TestTheFormatIsNamedOrAccepted(t *testing.T) {
 		}
 		if _, isDomain := domain.AsError(err); (err == nil) != is || err != nil && !isDomain {
 			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+// The rights are checked again and again: an export ends at the first check after they did.
+func TestAnExportEndsWhenItsRightsDo(t *testing.T) {
+	t.Parallel()
+	revoked := errors.New("revoked")
+	for at, want := range map[int64]int64{0: 0, 1: checkRows, checkRows: checkRows, checkRows + 1: 2 * checkRows, 3*checkRows - 1: 3 * checkRows} {
+		now, rights := madeAt, error(nil)
+		r := &Running{checked: now, Exporter: &Exporter{Config: Config{
+			Now: func() time.Time { return now }, StillValid: func(context.Context) error { return rights },
+		}}}
+		out := newEncoder(CSV, io.Discard, sample, false)
+		fatal.If(t, out.begin(header{}))
+		var err error
+		for n := int64(0); err == nil && n <= want; n++ {
+			if n == at {
+				now, rights = now.Add(checkEvery), revoked
+			}
+			err = r.row(t.Context(), out, nothing)
+		}
+		if !errors.Is(err, revoked) || r.summary.Rows != want {
+			t.Errorf("the rights ended before row %d: %d rows were written, not %d; %v", at, r.summary.Rows, want, err)
 		}
 	}
 }
