@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -263,5 +264,27 @@ func TestALinkSignsInOnce(t *testing.T) {
 	}
 	if _, err := f.sessions.FindLink(t.Context(), late.Code); err == nil {
 		t.Error("it is found after its end")
+	}
+}
+
+// Which links sign in depends on where they come from, on whether the user has signed in at a
+// provider, and on two settings: no condition stands for another.
+func TestWhereALinkComesFromDecidesWhetherItSignsIn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	code := fleettest.Must[*rules.IssuedLink](t)(f.sessions.Issue(t.Context(), fleettest.All, ops, 10*time.Minute)).Code
+	for n := range 1 << 5 {
+		is := func(bit int) bool { return n>>bit&1 == 1 }
+		invited, requested, provided, requests, noKeys := is(0), is(1), is(2), is(3), is(4)
+		f.sessions.Requests, f.sessions.NoKeys = requests, noKeys
+		f.pool.MustExec(`UPDATE login_links SET invited = $1, requested = $2`, invited, requested)
+		f.pool.MustExec(`DELETE FROM user_identities`)
+		if provided {
+			f.pool.MustExec(`INSERT INTO user_identities SELECT company_id, 'https://login.example', '1', user_id, now(), now() FROM login_links`)
+		}
+		_, err := f.sessions.FindLink(t.Context(), code)
+		if _, refused := errors.AsType[*rules.Refusal](err); refused != (invited && noKeys || requested && (provided || !requests)) || err != nil && !refused {
+			t.Errorf("invited %t, requested %t, provided %t, requests %t, no keys %t: got the error %v", invited, requested, provided, requests, noKeys, err)
+		}
 	}
 }

@@ -219,3 +219,17 @@ func TestRejectsAreBounded(t *testing.T) {
 		t.Error("another company finds a reject")
 	}
 }
+
+// What became of records is counted by what it was.
+func TestEachCountOfASourceIsItsOwn(t *testing.T) {
+	t.Parallel()
+	f, ctx := newFixture(t), t.Context()
+	created, _, err := f.Create(ctx, fleettest.All, source.Spec{Name: "a", Profile: "ready", Authentication: source.Basic})
+	fatal.If(t, err)
+	opened := fleettest.Must[*source.Opened](t)(f.Open(ctx, created.SourceID))
+	want := source.Counts{Accepted: 1, Duplicates: 20, Waiting: 300, Rejected: 4_000, Skipped: 50_000}
+	fatal.If(t, f.Keep(ctx, opened, want, nil))
+	if of := fleettest.Must[*source.Source](t)(f.Find(ctx, fleettest.All, "a")); of.Counts != want {
+		t.Errorf("got %+v", of.Counts)
+	}
+}
