@@ -2,6 +2,9 @@ package rest_test
 
 import (
 	"encoding/json"
+	"maps"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -71,5 +74,45 @@ func TestEventsAreAsTheContractSays(t *testing.T) {
 	}
 	if len(document.Webhooks) != len(described) {
 		t.Errorf("%d types are described, %d are tried", len(document.Webhooks), len(described))
+	}
+}
+
+var (
+	quoted     = regexp.MustCompile("`([a-zA-Z]+)`")
+	rowOfEvent = regexp.MustCompile("(?m)^\\| `([a-z]+\\.[a-z]+)` \\|.*\\| ([^|]*) \\|$")
+)
+
+// The documents name each field of the data of events, and none that there is not.
+func TestTheFieldsOfEventsAreThoseOfTheDocuments(t *testing.T) {
+	t.Parallel()
+	fields, text := map[string]map[string]any{}, ""
+	for _, name := range []string{"webhooks.md", "commands.md"} {
+		part, err := os.ReadFile("../docs/" + name)
+		fatal.If(t, err)
+		text += string(part)
+	}
+	for name, event := range sent() {
+		var data map[string]any
+		fatal.If(t, json.Unmarshal(event.Data, &data))
+		for field := range data {
+			if !strings.Contains(text, "`"+field+"`") && !strings.Contains(text, `"`+field+`":`) {
+				t.Errorf("%s: no document names %s", name, field)
+			}
+		}
+		if fields[string(event.Type)] == nil {
+			fields[string(event.Type)] = data
+		}
+		maps.Copy(fields[string(event.Type)], data)
+	}
+	rows := rowOfEvent.FindAllStringSubmatch(text, -1)
+	for _, row := range rows {
+		for _, field := range quoted.FindAllStringSubmatch(row[2], -1) {
+			if _, is := fields[row[1]][field[1]]; !is {
+				t.Errorf("%s has no %s", row[1], field[1])
+			}
+		}
+	}
+	if len(rows) < len(webhook.Types) {
+		t.Errorf("only %d rows", len(rows))
 	}
 }
