@@ -46,6 +46,10 @@ INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 	}
 	made, err := store.Create(t.Context(), owner, spec)
 	fatal.If(t, err)
+	store.Most = 1
+	if _, err := store.Create(t.Context(), owner, spec); kindOf(err) != domain.KindInvalid {
+		t.Errorf("a user has a report too many: %v", err)
+	}
 	for name, want := range map[string]struct {
 		scope domain.Scope
 		n     int

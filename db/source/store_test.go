@@ -233,3 +233,23 @@ func TestEachCountOfASourceIsItsOwn(t *testing.T) {
 		t.Errorf("got %+v", of.Counts)
 	}
 }
+
+// A secret opens in the row of its source alone.
+func TestASecretOfAnotherSourceIsNotTaken(t *testing.T) {
+	t.Parallel()
+	f, ctx := newFixture(t), t.Context()
+	for _, scope := range []domain.Scope{fleettest.All, domain.Whole(fleettest.Rival)} {
+		for _, name := range []string{"a", "b"} {
+			_, _, err := f.Create(ctx, scope, source.Spec{Name: name, Profile: "ready", Authentication: source.Basic})
+			fatal.If(t, err)
+		}
+	}
+	var ids []string
+	fatal.If(t, f.pool.Select(&ids, `SELECT source_id FROM sources ORDER BY company_id, name`))
+	for _, from := range ids[1:] {
+		f.pool.MustExec(`UPDATE sources SET secret = (SELECT s.secret FROM sources s WHERE s.source_id = $2) WHERE source_id = $1`, ids[0], from)
+		if opened, err := f.Open(ctx, ids[0]); err == nil {
+			t.Errorf("%s has the secret of %s: %v", ids[0], from, opened)
+		}
+	}
+}
