@@ -148,13 +148,17 @@ func (f *fleet) find(id string) *bulk.Operation {
 	return found
 }
 
-// results are those of the operation with the outcome; "" for all.
+// results are those of the operation with the outcome; "" for all. What failed or was skipped
+// lists no changes.
 func (f *fleet) results(id string, outcome bulk.Outcome) []*bulk.Result {
 	f.Helper()
 	slices, err := f.store.ResultsOf(f.Context(), domain.Whole(1), []string{id}, domain.Listing{Page: domain.Page{Limit: 100}})
 	f.try(err)
 	var found []*bulk.Result
 	for _, r := range slices[id].Items {
+		if len(r.Changes) > 0 && (r.Outcome == bulk.Failed || r.Outcome == bulk.Skipped) {
+			f.Errorf("%s is %s, and lists %v", r.PhysicalID, r.Outcome, r.Changes)
+		}
 		if outcome == "" || r.Outcome == outcome {
 			found = append(found, r)
 		}
