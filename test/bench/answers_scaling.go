@@ -61,7 +61,7 @@ func (a *answers) scaledTo(ctx context.Context, subscribers int) (*scaled, error
 	at.Path = "/" + name
 	one := *a
 	one.bench = &bench{options: a.options, out: a.out, url: at.String()}
-	one.subscribers, one.records = subscribers, 5*subscribers
+	one.subscribers, one.records = subscribers, subscribers
 	if one.pool, err = pg.Open(ctx, one.url, pg.Options{}); err != nil {
 		return nil, err
 	}
