@@ -83,7 +83,9 @@ inTab('usage over time is drawn, as a table too, and another range is one click'
   await tab.getByRole('button', { name: '7 days' }).click();
   await tab.waitForFunction((before) => document.querySelectorAll('.result tbody tr').length < before, rows);
   const { text } = await downloaded(tab, () => tab.getByRole('button', { name: 'JSON' }).click());
-  assert.ok(JSON.parse(text).company.usage.series.length >= 7);
+  const { series } = JSON.parse(text).company.usage;
+  // Today is among them once its first hour is complete.
+  assert.ok(series.length >= 6, JSON.stringify(series));
 });
 
 inTab('a query is built by clicks alone', async (tab) => {
