@@ -60,10 +60,12 @@ func chart(of *report.Section, zone *time.Location) ([]byte, error) {
 // would not be to each other as the values are.
 func axisOf(values [][]float64, write charts.ValueFormatter) []charts.ValueAxisOption {
 	o := charts.ValueAxisOption{ValueFormatter: write}
+	isNegative := func(value float64) bool { return value < 0 }
+	isPositive := func(value float64) bool { return value > 0 }
 	all := slices.Concat(values...)
-	if slices.Min(all) >= 0 {
+	if !slices.ContainsFunc(all, isNegative) {
 		o.Min = new(0.0)
-	} else if slices.Max(all) < 0 { // the risers of a span in which everything fell
+	} else if !slices.ContainsFunc(all, isPositive) { // the risers of a span in which nothing rose
 		o.Max = new(0.0)
 	}
 	return []charts.ValueAxisOption{o}

@@ -228,3 +228,15 @@ func TestLabelsOfAChartAreShortLines(t *testing.T) {
 		}
 	}
 }
+
+// A split of which nothing has usage has steps and no parts.
+func TestStepsWithoutPartsAreDrawnOrLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []domain.QuestionChart{domain.ChartLine, domain.ChartStacked, domain.ChartBars} {
+		for steps := range 3 {
+			if _, err := chart(answered(kind, steps), time.UTC); err != nil {
+				t.Errorf("%s of %d steps: %v", kind, steps, err)
+			}
+		}
+	}
+}
