@@ -20,8 +20,8 @@ import (
 	"simgraph/internal/fatal"
 )
 
-// heard runs a transaction and returns what a listener hears of it, up to a mark that is sent after it.
-func heard(t *testing.T, f *fleettest.Fleet, do func(tx *sqlx.Tx) error) (payloads []string) {
+// notificationsOf runs a transaction and returns the payloads of its notifications. One that is sent afterwards marks their end.
+func notificationsOf(t *testing.T, f *fleettest.Fleet, do func(tx *sqlx.Tx) error) (payloads []string) {
 	t.Helper()
 	listener := pq.NewListener(f.URL, time.Millisecond, time.Second, nil)
 	t.Cleanup(func() { _ = listener.Close() })
@@ -36,7 +36,7 @@ func heard(t *testing.T, f *fleettest.Fleet, do func(tx *sqlx.Tx) error) (payloa
 			}
 			payloads = append(payloads, notification.Extra)
 		case <-time.After(time.Minute):
-			t.Fatalf("only %q is heard", payloads)
+			t.Fatalf("got only the notifications %q", payloads)
 		}
 	}
 }
@@ -53,12 +53,12 @@ func follow(f *fleettest.Fleet) {
 func TestAlertsAndOperationsAreAnnouncedAtTheCommit(t *testing.T) {
 	t.Parallel()
 	f, id := newFleet(t), uuid.MustParse("01020304-0000-4000-8000-000000000000")
-	got := heard(t, f, func(tx *sqlx.Tx) error {
+	got := notificationsOf(t, f, func(tx *sqlx.Tx) error {
 		fatal.If(t, announce.Alerts(t.Context(), tx, 1, id))
 		return announce.Operation(t.Context(), tx, 1, id)
 	})
 	if !slices.Equal(got, []string{"alert 1 " + id.String(), "operation 1 " + id.String()}) {
-		t.Errorf("heard are %q", got)
+		t.Errorf("got the notifications %q", got)
 	}
 }
 
@@ -82,16 +82,16 @@ func TestChangesAreAnnouncedWhereTheyAreFollowed(t *testing.T) {
 		return announce.State(t.Context(), tx, 1, []int64{7})
 	}
 	f.Pool.MustExec(`INSERT INTO live_followers VALUES (1, gen_random_uuid(), now() - interval '1 s'), (2, gen_random_uuid(), now() + interval '1 hour')`)
-	if got := heard(t, f, change); len(got) != 0 {
-		t.Errorf("without a follower now, heard are %q", got)
+	if got := notificationsOf(t, f, change); len(got) != 0 {
+		t.Errorf("got the notifications %q without a follower", got)
 	}
 	follow(f)
-	got := heard(t, f, change)
+	got := notificationsOf(t, f, change)
 	if len(got) != 2 || got[0] != "changed 1 1,3" && got[0] != "changed 1 3,1" || got[1] != "changed 1 7" {
-		t.Errorf("heard are %q", got)
+		t.Errorf("got the notifications %q", got)
 	}
-	if got := heard(t, f, func(tx *sqlx.Tx) error { return announce.Changed(t.Context(), tx, 1, []string{"unknown"}) }); len(got) != 0 {
-		t.Errorf("of what is not there, heard are %q", got)
+	if got := notificationsOf(t, f, func(tx *sqlx.Tx) error { return announce.Changed(t.Context(), tx, 1, []string{"unknown"}) }); len(got) != 0 {
+		t.Errorf("got the notifications %q about unknown subscribers", got)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestManyChangesAreAnnouncedInParts(t *testing.T) {
 			keys = append(keys, 1_000_000_000_000_000+int64(i))
 		}
 		follow(f)
-		got := heard(t, f, func(tx *sqlx.Tx) error { return announce.State(t.Context(), tx, 1, keys) })
+		got := notificationsOf(t, f, func(tx *sqlx.Tx) error { return announce.State(t.Context(), tx, 1, keys) })
 		var read []int64
 		for _, payload := range got {
 			list, is := strings.CutPrefix(payload, "changed 1 ")
@@ -132,7 +132,7 @@ func TestUsageIsAnnouncedPeriodByPeriod(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	october, november := fleettest.ClockAt("2026-10-01 00:00"), fleettest.ClockAt("2026-11-01 00:00")
-	got := heard(t, f, func(tx *sqlx.Tx) error {
+	got := notificationsOf(t, f, func(tx *sqlx.Tx) error {
 		return announce.Usage(t.Context(), tx, domain.CompanyID(1), []usage.TotalChange{
 			{ID: 1, PeriodStart: november, Before: 10, After: 15}, {ID: 2, PeriodStart: october, Before: 0, After: 7}, {ID: 3, PeriodStart: november, Before: 4, After: 4},
 			{ID: 4, PeriodStart: november, Before: 9, After: 8},
@@ -141,6 +141,6 @@ func TestUsageIsAnnouncedPeriodByPeriod(t *testing.T) {
 	slices.Sort(got)
 	want := []string{fmt.Sprintf("usage 1 %d 2:7:7", october.Unix()), fmt.Sprintf("usage 1 %d 1:5:15,4:-1:8", november.Unix())}
 	if !slices.Equal(got, want) {
-		t.Errorf("heard are %q, want %q", got, want)
+		t.Errorf("got the notifications %q, want %q", got, want)
 	}
 }

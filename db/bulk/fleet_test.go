@@ -106,6 +106,15 @@ func (f *fleet) try(err error) {
 	fatal.If(f, err)
 }
 
+// begin begins a transaction that is rolled back at the end of the test at the latest.
+func (f *fleet) begin() *sqlx.Tx {
+	f.Helper()
+	tx, err := f.pool.Beginx()
+	f.try(err)
+	f.Cleanup(func() { _ = tx.Rollback() })
+	return tx
+}
+
 func (f *fleet) int(sql string, args ...any) (n int) {
 	f.Helper()
 	f.try(f.pool.Get(&n, sql, args...))

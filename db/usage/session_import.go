@@ -57,7 +57,7 @@ func (u *Store) keepSessions(ctx context.Context, tx *sqlx.Tx, company domain.Co
 	kept, touched := make([]domain.Imported, len(sessions)), map[string]*touchedSession{}
 	for i, s := range sessions {
 		stored := known[s.ID()]
-		if kept[i] = judged(s, stored, subscribers[i]); kept[i].Outcome != domain.Created && kept[i].Outcome != domain.Updated {
+		if kept[i] = outcomeOf(s, stored, subscribers[i]); kept[i].Outcome != domain.Created && kept[i].Outcome != domain.Updated {
 			continue
 		}
 		next := s.Session
@@ -83,9 +83,9 @@ func (u *Store) keepSessions(ctx context.Context, tx *sqlx.Tx, company domain.Co
 	return kept, u.followSessions(ctx, tx, company, changed)
 }
 
-// judged is what becomes of a session, of which stored is known, and whose subscriber has the
-// key; 0 where there is none.
-func judged(s *domain.SessionImport, stored *domain.Session, subscriber int64) domain.Imported {
+// outcomeOf returns whether a session is created, updated, unchanged or refused. stored is what
+// is known of it, and subscriber the key of its subscriber, 0 where there is none.
+func outcomeOf(s *domain.SessionImport, stored *domain.Session, subscriber int64) domain.Imported {
 	switch {
 	case s.Subscriber != "" && subscriber == 0:
 		return domain.Imported{Err: domain.NotFound("subscriber", "subscriber", s.Subscriber)}
