@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -291,6 +292,23 @@ func TestDocumentsOfACompanyAreTools(t *testing.T) {
 
 func documentOf(documents []*document.Document, name string) bool {
 	return slices.ContainsFunc(documents, func(d *document.Document) bool { return d.ToolName == name })
+}
+
+// Servers share the schema of the graph. The race detector fails this when one writes it.
+func TestServersBeginWhileDocumentsAreChecked(t *testing.T) {
+	t.Parallel()
+	find := own("find", `query Find($wide: Boolean!) { subscribers { totalCount @include(if: $wide) } }`)
+	schema := generated.NewExecutableSchema(generated.Config{})
+	var checks sync.WaitGroup
+	defer checks.Wait()
+	checks.Go(func() {
+		for range 50 {
+			if err := mcp.Check(schema.Schema(), find); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	transport.New(schema, transport.Config{}).Close()
 }
 
 // A version that ships more tools than the one that took those of a company lists no more.

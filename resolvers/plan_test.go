@@ -334,6 +334,15 @@ func gather(known map[string][]any, name string, value any) {
 	}
 }
 
+// No transport delivers the later parts of @defer, and servers that share the schema only read
+// it: the generated package removes the directive before there is a server.
+func TestTheSchemaHasNoDefer(t *testing.T) {
+	t.Parallel()
+	if generated.NewExecutableSchema(generated.Config{}).Schema().Directives["defer"] != nil {
+		t.Error("the schema has @defer")
+	}
+}
+
 // TestEveryFieldIsPlanned fails when plan.generated.go is older than the schema.
 func TestEveryFieldIsPlanned(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,9 @@ import (
 
 var _ plan.Executable = (*executableSchema)(nil)
 
+// gqlparser adds @defer to each schema; nothing here delivers its later parts.
+func init() { delete(parsedSchema.Directives, "defer") }
+
 // Plan says how fields are answered without gqlgen's executor.
 func (e *executableSchema) Plan() *plan.Schema {
 	return &plan.Schema{

@@ -153,8 +153,9 @@ type Server struct {
 	sockets sync.WaitGroup
 }
 
-// New returns the engine that executes operations of the schema. It removes
-// the directive @defer from it, whose later parts no transport here delivers.
+// New returns the engine that executes operations of the schema. Servers share
+// the schema and only read it. It must not have the directive @defer, whose
+// later parts no transport here delivers.
 func New(schema graphql.ExecutableSchema, cfg Config) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
@@ -168,7 +169,6 @@ func New(schema graphql.ExecutableSchema, cfg Config) *Server {
 	if cfg.Scalars == nil {
 		cfg.Scalars = scalar.Checks()
 	}
-	withoutDefer(schema.Schema())
 	closing, stop := context.WithCancel(context.Background())
 	s := &Server{
 		cfg:       cfg,
@@ -218,15 +218,4 @@ func (s *Server) openSocket() bool {
 	}
 	s.sockets.Add(1)
 	return true
-}
-
-// schemas guards the schema that a generated package shares among its servers.
-var schemas sync.Mutex
-
-func withoutDefer(schema *ast.Schema) {
-	schemas.Lock()
-	defer schemas.Unlock()
-	if schema.Directives["defer"] != nil {
-		delete(schema.Directives, "defer")
-	}
 }

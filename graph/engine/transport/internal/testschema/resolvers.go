@@ -23,6 +23,9 @@ type Resolvers struct {
 // Secret is in the text of every internal error: no answer may show it.
 const Secret = "secret-of-the-house"
 
+// gqlparser adds @defer to each schema; no transport delivers its later parts.
+func init() { delete(parsedSchema.Directives, "defer") }
+
 // New returns the executable schema of the resolvers.
 func New(r *Resolvers) graphql.ExecutableSchema { return NewExecutableSchema(Config{Resolvers: r}) }
 
