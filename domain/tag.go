@@ -6,18 +6,12 @@ import (
 	"simgraph/domain/query"
 )
 
-// TagCount is a tag and the number of subscribers in the scope that carry it.
-type TagCount struct {
-	Name        TagName
-	Subscribers int
-}
-
 // Tags keeps the tags of subscribers. A tag lives only through its
 // associations. Methods that name a subscriber return NotFound when the scope
 // shows none such.
 type Tags interface {
 	// List returns the tags carried by visible subscribers, ordered by name.
-	List(ctx context.Context, scope Scope, listing Listing) (Slice[TagCount], error)
+	List(ctx context.Context, scope Scope, listing Listing) (Slice[TagName], error)
 	// Count returns how many tags List has in all.
 	Count(ctx context.Context, scope Scope, listing Listing) (int, error)
 	// CountsOf counts the visible subscribers of each tag; a tag that none

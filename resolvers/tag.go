@@ -34,11 +34,7 @@ func (q queryResolver) Tags(ctx context.Context, first *int32, after *string, la
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listTags(ctx, listing)
-	if err != nil {
-		return nil, err
-	}
-	return connection(slice, total), nil
+	return listed(ctx, listing, scopeOf, q.Ports.Tags.List, q.Ports.Tags.Count)
 }
 
 func (q queryResolver) TagList(ctx context.Context, limit, offset *int32) (*model.TagList, error) {
@@ -46,35 +42,7 @@ func (q queryResolver) TagList(ctx context.Context, limit, offset *int32) (*mode
 	if err != nil {
 		return nil, err
 	}
-	slice, total, err := q.listTags(ctx, domain.Listing{Page: page})
-	if err != nil {
-		return nil, err
-	}
-	return list(slice, total), nil
-}
-
-// listTags lists the tags; their counts come with them, so that the loader
-// has them already.
-func (g *Graph) listTags(ctx context.Context, listing domain.Listing) (domain.Slice[domain.TagName], func(context.Context) (int, error), error) {
-	scope, err := scopeOf(ctx)
-	if err != nil {
-		return domain.Slice[domain.TagName]{}, nil, err
-	}
-	counted, err := g.Ports.Tags.List(ctx, scope, listing)
-	if err != nil {
-		return domain.Slice[domain.TagName]{}, nil, err
-	}
-	names := make([]domain.TagName, len(counted.Items))
-	counts := make(map[domain.TagName]int, len(counted.Items))
-	for i, tag := range counted.Items {
-		names[i] = tag.Name
-		counts[tag.Name] = tag.Subscribers
-	}
-	countsByTag.in(ctx).prime(ctx, none{}, names, counts)
-	total := func(ctx context.Context) (int, error) { return g.Ports.Tags.Count(ctx, scope, listing) }
-	return domain.Slice[domain.TagName]{
-		Items: names, Cursor: counted.Cursor, HasNext: counted.HasNext, HasPrevious: counted.HasPrevious, Whole: counted.Whole,
-	}, total, nil
+	return listedFrom(ctx, domain.Listing{Page: page}, q.Ports.Tags.List, q.Ports.Tags.Count)
 }
 
 func (q queryResolver) TaggedSubscriberList(ctx context.Context, tagName string, limit, offset *int32) (*model.SubscriberList, error) {

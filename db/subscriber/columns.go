@@ -29,7 +29,10 @@ type subscriberColumn struct {
 	field string
 	// sql is the expression, "" for the column s.name; join is what FROM must hold for it.
 	sql, join string
-	nullable  bool
+	// whole is what a scope of the whole company filters and orders by, which shows each
+	// parent, instead of sql; it needs no join.
+	whole    string
+	nullable bool
 	// tariff is for what a group can hide from its users.
 	tariff bool
 	// set are the fields of domain.Subscriber that it is selected for, beside the one
@@ -73,7 +76,7 @@ var subscriberColumns = complete([]subscriberColumn{
 	{name: "parent_key", sql: "parent.key", join: "parent"},
 	{name: "parent_physical_id", field: "related.parent.physicalId", sql: "parent.physical_id", join: "parent", nullable: true},
 	{name: "is_enabled_on_parent", field: "related.parent.isEnabledOnParent", join: "parent", nullable: true,
-		sql: "CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END"},
+		sql: "CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END", whole: "s.is_enabled_on_parent"},
 	{name: "no_profiles", sql: withoutProfiles, set: domain.FieldWithoutProfiles, lookup: true},
 	{name: "group_of", sql: groupOfSubscriber, set: domain.FieldGroup, lookup: true},
 	{name: "tag_names", sql: tagsOfSubscriber, set: domain.FieldTags, lookup: true},
@@ -213,6 +216,9 @@ func (l *subscriberList) columnOf(field string) keyset.Column {
 		return l.usageColumn()
 	}
 	c := listedColumns[field]
+	if c.whole != "" && !l.scope.Restricted() {
+		c.sql, c.join = c.whole, ""
+	}
 	column := keyset.Column{SQL: pg.FillBy(c.sql, l.gap), Nullable: c.nullable, Join: c.join}
 	if c.tariff {
 		column.Masked = l.maskedBy()

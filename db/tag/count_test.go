@@ -20,21 +20,29 @@ FROM generate_series(1, 10000) n;
 INSERT INTO subscriber_tags (company_id, subscriber_key, tag_name)
 SELECT 1, key, 'site ' || key % 7 FROM subscribers WHERE company_id = 1 AND physical_id LIKE 'x%'`
 
-// What the number of tags costs follows the tags, not the subscribers that carry them.
-func TestTheNumberOfTagsReadsLittleOfTheFleet(t *testing.T) {
+// What the number of tags and a page of their names cost follows the tags, not the subscribers
+// that carry them.
+func TestTheListOfTagsReadsLittleOfTheFleet(t *testing.T) {
 	dbtest.WithoutCitus(t, "plans of PostgreSQL")
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
-	tags := tag.New(pool)
-	before, err := tags.Count(t.Context(), fleettest.All, domain.Listing{})
+	before, err := tag.New(pool).Count(t.Context(), fleettest.All, domain.Listing{})
 	fatal.If(t, err)
 	fleettest.ExecEach(pool, manyTagged)
 	pool.MustExec("VACUUM ANALYZE subscriber_tags")
-	recorded := dbtest.NewRecorder(t, pool)
-	n, err := tag.New(recorded.Pool).Count(t.Context(), fleettest.All, domain.Listing{})
-	fatal.If(t, err)
-	// The height of the index, and a row whose page is not known to be visible.
-	if read, most := recorded.Buffers(), 5*n; n != before+7 || read > most {
-		t.Errorf("%d tags from %d pages, want %d from at most %d\n%s", n, read, before+7, most, recorded.Plan())
+	for name, number := range map[string]func(*tag.Store) (int, error){
+		"count": func(tags *tag.Store) (int, error) { return tags.Count(t.Context(), fleettest.All, domain.Listing{}) },
+		"list": func(tags *tag.Store) (int, error) {
+			slice, err := tags.List(t.Context(), fleettest.All, domain.Listing{Page: domain.Page{Limit: 100}})
+			return len(slice.Items), err
+		},
+	} {
+		recorded := dbtest.NewRecorder(t, pool)
+		n, err := number(tag.New(recorded.Pool))
+		fatal.If(t, err)
+		// The height of the index, and a row whose page is not known to be visible.
+		if read, most := recorded.Buffers(), 5*n; n != before+7 || read > most {
+			t.Errorf("%s: %d tags from %d pages, want %d from at most %d\n%s", name, n, read, before+7, most, recorded.Plan())
+		}
 	}
 }

@@ -25,62 +25,72 @@ var _ domain.Tags = (*Store)(nil)
 // New returns the store on the pool.
 func New(pool *sqlx.DB) *Store { return &Store{pool} }
 
-// tagCounts counts the subscribers of each tag that a scope ($1, $2) shows. A
-// scope of the whole company needs no look at the subscribers.
-func tagCounts(scope domain.Scope) string {
-	if !scope.Restricted() {
-		return `SELECT st.tag_name AS name, count(*) AS subscribers FROM subscriber_tags st
-WHERE st.company_id = $1 AND $2::bigint[] IS NULL`
-	}
-	return `SELECT st.tag_name AS name, count(*) AS subscribers FROM subscriber_tags st
-JOIN subscribers s ON s.company_id = st.company_id AND s.key = st.subscriber_key
-WHERE st.company_id = $1 AND s.group_id = ANY($2)`
-}
-
-// tagsTable is the list of domain.TagFields.
-func tagsTable(scope domain.Scope) keyset.Table {
-	return keyset.Table{
-		Key: query.Field{Name: "name", Type: query.Text}, Select: `tag.name, tag.subscribers`,
-		From:    ` FROM (` + tagCounts(scope) + ` GROUP BY st.tag_name) tag WHERE TRUE`,
-		Columns: map[string]keyset.Column{"name": {SQL: "tag.name"}},
-	}
-}
-
-type listedTag struct {
-	domain.TagCount
-	keyset.Keyed
-}
-
-// List implements domain.Tags.
-func (t *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[domain.TagCount], error) {
-	return keyset.Page(ctx, t.pool, tagsTable(scope), scope, listing, func(r *listedTag) domain.TagCount { return r.TagCount }, pg.GroupsOf(scope))
-}
-
-// countNames looks up each name by the one before, so that it reads a page of the index for each
-// tag rather than all of its subscribers.
-const countNames = `
+// namesOfCompany looks up each name by the one before, so that it reads a page of the index for
+// each tag rather than all of its subscribers.
+const namesOfCompany = `
 WITH RECURSIVE names AS (
-  (SELECT st.tag_name AS name FROM subscriber_tags st WHERE st.company_id = $1 ORDER BY st.tag_name LIMIT 1)
+  (SELECT st.tag_name AS name FROM subscriber_tags st WHERE st.company_id = $1 AND $2::bigint[] IS NULL ORDER BY st.tag_name LIMIT 1)
   UNION ALL
   SELECT (SELECT st.tag_name FROM subscriber_tags st WHERE st.company_id = $1 AND st.tag_name > n.name ORDER BY st.tag_name LIMIT 1)
   FROM names n
   WHERE n.name IS NOT NULL
 )
-SELECT count(*) FROM names WHERE name IS NOT NULL`
+SELECT name FROM names WHERE name IS NOT NULL`
+
+// namesOfGroups are the names that subscribers of the groups $2 carry.
+const namesOfGroups = `
+SELECT DISTINCT st.tag_name AS name FROM subscriber_tags st
+JOIN subscribers s ON s.company_id = st.company_id AND s.key = st.subscriber_key
+WHERE st.company_id = $1 AND s.group_id = ANY($2)`
+
+// tagsTable is the list of domain.TagFields.
+func tagsTable(scope domain.Scope) keyset.Table {
+	names := namesOfCompany
+	if scope.Restricted() {
+		names = namesOfGroups
+	}
+	return keyset.Table{
+		Key: query.Field{Name: "name", Type: query.Text}, Select: `tag.name`,
+		From:    ` FROM (` + names + `) tag WHERE TRUE`,
+		Columns: map[string]keyset.Column{"name": {SQL: "tag.name"}},
+	}
+}
+
+type listedTag struct {
+	Name domain.TagName
+	keyset.Keyed
+}
+
+// List implements domain.Tags.
+func (t *Store) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[domain.TagName], error) {
+	return keyset.Page(ctx, t.pool, tagsTable(scope), scope, listing, func(r *listedTag) domain.TagName { return r.Name }, pg.GroupsOf(scope))
+}
 
 // Count implements domain.Tags.
 func (t *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
-	if listing.Filter == nil && !scope.Restricted() {
-		return pg.Count(ctx, t.pool, countNames, scope.Company)
-	}
 	return tagsTable(scope).Count(ctx, t.pool, scope, listing, pg.GroupsOf(scope))
 }
 
+const (
+	// countsOfCompany needs no look at the subscribers.
+	countsOfCompany = `
+SELECT st.tag_name AS parent, count(*) AS number FROM subscriber_tags st
+WHERE st.company_id = $1 AND $2::bigint[] IS NULL AND st.tag_name = ANY($3)
+GROUP BY st.tag_name`
+	countsOfGroups = `
+SELECT st.tag_name AS parent, count(*) AS number FROM subscriber_tags st
+JOIN subscribers s ON s.company_id = st.company_id AND s.key = st.subscriber_key
+WHERE st.company_id = $1 AND s.group_id = ANY($2) AND st.tag_name = ANY($3)
+GROUP BY st.tag_name`
+)
+
 // CountsOf implements domain.Tags.
 func (t *Store) CountsOf(ctx context.Context, scope domain.Scope, tags []domain.TagName) (map[domain.TagName]int, error) {
-	sql := "SELECT name AS parent, subscribers AS number FROM (" +
-		tagCounts(scope) + " AND st.tag_name = ANY($3) GROUP BY st.tag_name) tag"
-	return pg.CountEach[domain.TagName](ctx, t.pool, sql, []any{scope.Company, pg.GroupsOf(scope), pq.Array(tags)})
+	counts := countsOfCompany
+	if scope.Restricted() {
+		counts = countsOfGroups
+	}
+	return pg.CountEach[domain.TagName](ctx, t.pool, counts, []any{scope.Company, pg.GroupsOf(scope), pq.Array(tags)})
 }
 
 // tagsOfSubscribers has a row for each subscriber: three times as many, with a tag

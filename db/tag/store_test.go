@@ -16,17 +16,22 @@ func TestTagsAreCountedOverTheVisibleSubscribers(t *testing.T) {
 	tags := tag.New(fleettest.NewInventory(t))
 	for _, c := range []struct {
 		scope domain.Scope
+		names string
 		want  string
 	}{
-		{fleettest.All, "[{fleet 4} {z 1}]"},
-		{fleettest.VansOnly, "[{fleet 4}]"},
-		{domain.Scope{Company: fleettest.Acme, Groups: []int64{13}}, "[{z 1}]"},
-		{domain.Whole(99), "[]"},
+		{fleettest.All, "[fleet z]", "map[fleet:4 z:1]"},
+		{fleettest.VansOnly, "[fleet]", "map[fleet:4]"},
+		{domain.Scope{Company: fleettest.Acme, Groups: []int64{13}}, "[z]", "map[z:1]"},
+		{domain.Whole(99), "[]", "map[]"},
 	} {
-		slice := fleettest.Must[domain.Slice[domain.TagCount]](t)(tags.List(t.Context(), c.scope, domain.Listing{Page: domain.Page{Limit: 25}}))
+		slice := fleettest.Must[domain.Slice[domain.TagName]](t)(tags.List(t.Context(), c.scope, domain.Listing{Page: domain.Page{Limit: 25}}))
 		n := fleettest.Must[int](t)(tags.Count(t.Context(), c.scope, domain.Listing{}))
-		if got := fmt.Sprint(slice.Items); got != c.want || n != len(slice.Items) {
-			t.Errorf("got %s and %d, want %s", got, n, c.want)
+		if got := fmt.Sprint(slice.Items); got != c.names || n != len(slice.Items) {
+			t.Errorf("got %s and %d, want %s", got, n, c.names)
+		}
+		counts := fleettest.Must[map[domain.TagName]int](t)(tags.CountsOf(t.Context(), c.scope, []domain.TagName{"fleet", "z", "none"}))
+		if got := fmt.Sprint(counts); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}
 }
