@@ -318,18 +318,16 @@ func (a *Analytics) Totals(
 		return nil, nil
 	}
 	q := newUsageQuery(scope, of, span)
-	var usage string
-	if q.hasHours() {
-		usage = q.hours(measures)
-	} else {
-		usage = q.volumes(splitDays(span))
+	usage, err := a.totalled(ctx, q, measures)
+	if err != nil {
+		return nil, err
 	}
 	type row struct {
 		Subject int
 		domain.UsageTotals
 	}
 	totals := make(map[domain.Subject]domain.UsageTotals, len(of)) // who has none may be added
-	err := pg.EachRow(ctx, a.pool, `
+	err = pg.EachRow(ctx, a.pool, `
 SELECT subject, sum(mobile_originated)::bigint AS mobile_originated, sum(mobile_terminated)::bigint AS mobile_terminated,
   sum(sessions)::bigint AS sessions
 FROM (`+usage+`) AS u
@@ -338,6 +336,22 @@ GROUP BY subject`, q.args, func(r row) error {
 		return nil
 	})
 	return totals, err
+}
+
+// totalled selects subject, volumes and sessions from as few rows as have the measures.
+func (a *Analytics) totalled(ctx context.Context, q *usageQuery, measures domain.Measures) (string, error) {
+	switch {
+	case q.hasHours():
+		return q.hours(measures), nil
+	case measures.Has(domain.SessionCounts): // billing periods do not have them
+		return q.volumes(splitDays(q.span)), nil
+	}
+	billing, err := a.billing(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	usage, _ := q.shortVolumes(billing)
+	return usage, nil
 }
 
 // Series implements domain.Analytics.

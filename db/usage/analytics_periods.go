@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"simgraph/db/companies"
@@ -9,15 +10,14 @@ import (
 	"simgraph/domain"
 )
 
-// daysOfPeriod are the fewest days of a billing period.
-const daysOfPeriod = 28
+// shortestPeriod is less than any billing period has, also one in which the clock is set ahead.
+const shortestPeriod = 27 * 24 * time.Hour
 
 // billing returns the billing periods of the company where their sums may stand
 // for days; nil where they cannot: a group's usage is that of its time, and
 // periods do not have the group.
 func (a *Analytics) billing(ctx context.Context, q *usageQuery) (*domain.Billing, error) {
-	whole, _ := splitDays(q.span)
-	if q.kind() == domain.GroupSubject || len(whole) < daysOfPeriod {
+	if q.kind() == domain.GroupSubject || q.span.End.Sub(q.span.Start) < shortestPeriod {
 		return nil, nil
 	}
 	billing, err := a.billingOf(ctx, q)
@@ -63,19 +63,18 @@ func (q *usageQuery) bySubscriber(billing *domain.Billing) string {
 // stand ready. Their sessions are not known, nor their groups. It reports whether a
 // subject has each subscriber once.
 func (q *usageQuery) shortVolumes(billing *domain.Billing) (sql string, once bool) {
-	whole, rest := splitDays(q.span)
 	if billing == nil {
-		return q.volumes(whole, rest), false
+		return q.volumes(splitDays(q.span)), false
 	}
-	periods, whole := splitPeriods(*billing, whole)
-	if len(periods) == 0 {
-		return q.volumes(whole, rest), false
+	starts, rest := splitPeriods(*billing, q.span)
+	if len(starts) == 0 {
+		return q.volumes(splitDays(q.span)), false
 	}
-	sums := q.periods(periods)
-	if len(whole)+len(rest) == 0 {
-		return sums, len(periods) == 1
+	parts := []string{q.periods(starts)}
+	for _, span := range rest {
+		parts = append(parts, q.during(span).volumes(splitDays(span)))
 	}
-	return q.volumes(whole, rest) + "\nUNION ALL" + sums, false
+	return strings.Join(parts, "\nUNION ALL"), len(starts) == 1 && len(rest) == 0
 }
 
 const (
@@ -99,20 +98,27 @@ func (q *usageQuery) periods(starts []time.Time) string {
 	return q.fill(memberPeriods, "members", q.members(), "periods", periods)
 }
 
-// splitPeriods takes billing periods that begin and end with UTC days off days,
-// which are in a row, and returns the starts of the periods and the other days.
-func splitPeriods(billing domain.Billing, days []time.Time) (starts, rest []time.Time) {
-	for len(days) > 0 {
-		period := billing.PeriodAt(days[0])
-		n := int(period.End.Sub(period.Start) / (hoursOfDay * time.Hour))
-		if !period.Start.Equal(days[0]) || !dayOf(period.End).Equal(period.End) || n > len(days) {
-			rest, days = append(rest, days[0]), days[1:]
+// splitPeriods returns the starts of the billing periods that lie wholly in a span, and what
+// else is in the span. It leaves out periods that begin or end within an hour: of these, days
+// have the hour alone.
+func splitPeriods(billing domain.Billing, span domain.Range) (starts []time.Time, rest []domain.Range) {
+	from := span.Start
+	for period := billing.PeriodAt(from); !period.End.After(span.End); period = billing.PeriodAt(period.End) {
+		if period.Start.Before(span.Start) || !isOnTheHour(period.Start) || !isOnTheHour(period.End) {
 			continue
 		}
-		starts, days = append(starts, period.Start), days[n:]
+		if from.Before(period.Start) {
+			rest = append(rest, domain.Range{Start: from, End: period.Start})
+		}
+		starts, from = append(starts, period.Start), period.End
+	}
+	if from.Before(span.End) {
+		rest = append(rest, domain.Range{Start: from, End: span.End})
 	}
 	return starts, rest
 }
+
+func isOnTheHour(at time.Time) bool { return at.Equal(at.Truncate(time.Hour)) }
 
 // PeriodsOver returns the starts and ends of the billing periods in the range.
 func PeriodsOver(billing domain.Billing, over domain.Range) (starts, ends []time.Time) {

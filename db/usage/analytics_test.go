@@ -17,6 +17,7 @@ import (
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // usageTruth answers questions about usage by looking at every record.
@@ -25,6 +26,8 @@ type usageTruth struct {
 	analytics *usage.Analytics
 	records   []domain.UsageRecord
 	moved     time.Time
+	// billing is that of the company.
+	billing domain.Billing
 }
 
 // shows reports whether the scope shows what is in the group; nil stands for none.
@@ -34,9 +37,17 @@ func shows(scope domain.Scope, group *int64) bool {
 
 // newUsageTruth is a fleet of 12 with 70 days of usage, in which s1 moved from
 // group 1 to group 2, and s0 and s4 carry the tag "red", s4 and s5 "blue".
-func newUsageTruth(t *testing.T) *usageTruth {
+func newUsageTruth(t *testing.T) *usageTruth { return newUsageTruthIn(t, "UTC") }
+
+// newUsageTruthIn is that fleet of a company in a time zone.
+func newUsageTruthIn(t *testing.T, zone string) *usageTruth {
 	f := newUsageFleet(t, 12)
-	truth := &usageTruth{usageFleet: f, analytics: usage.NewAnalytics(f.Usage), moved: fleettest.UsageNow.AddDate(0, 0, -20).Add(25 * time.Minute)}
+	billing, err := domain.NewBilling(1, zone)
+	fatal.If(t, err)
+	f.Pool.MustExec(`UPDATE companies SET time_zone = $2 WHERE company_id = $1`, f.Scope.Company, zone)
+	truth := &usageTruth{
+		usageFleet: f, analytics: usage.NewAnalytics(f.Usage), moved: fleettest.UsageNow.AddDate(0, 0, -20).Add(25 * time.Minute), billing: billing,
+	}
 	f.Join("s1", truth.moved, 2)
 	f.Pool.MustExec(`UPDATE subscribers SET group_id = 2 WHERE physical_id = 's1'`)
 	for tag, ids := range map[string][]string{"red": {"s0", "s4"}, "blue": {"s4", "s5"}} {
@@ -66,6 +77,16 @@ func newUsageTruth(t *testing.T) *usageTruth {
 			record.Report = &domain.SessionReport{IsDelta: true, VisitedNetwork: network}
 		}
 		truth.records = append(truth.records, record)
+	}
+	for period := billing.PeriodAt(fleettest.UsageNow.AddDate(0, 0, -70)); period.End.Before(fleettest.UsageNow); period = billing.PeriodAt(period.End) {
+		for n := range 12 { // on both sides of the bound
+			for _, started := range []time.Time{period.End.Add(-10 * time.Minute), period.End.Add(10 * time.Minute)} {
+				id := fmt.Sprint(n, " at ", started)
+				truth.records = append(truth.records, domain.UsageRecord{
+					RecordID: id, Source: "pgw", PhysicalID: fmt.Sprintf("s%d", n), SessionID: id, StartedAt: started, EndedAt: started, MobileOriginated: 1, Protocol: "TCP",
+				})
+			}
+		}
 	}
 	f.Record(truth.records...)
 	return truth
@@ -149,6 +170,10 @@ func (u *usageTruth) draw(t *rapid.T) question {
 	if rapid.Bool().Draw(t, "months") {
 		start, end = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 11, rapid.IntRange(1, 20).Draw(t, "day"), 3, 0, 0, 0, time.UTC)
 	}
+	if rapid.Bool().Draw(t, "periods") {
+		start = u.billing.PeriodAt(start).Start
+		end = u.billing.PeriodAt(end).End.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "hours")) * time.Hour)
+	}
 	q.span, _ = domain.NewRange(start, end)
 	zone := rapid.SampledFrom([]string{"UTC", "Asia/Kolkata", "America/St_Johns", "Europe/Berlin", "Europe/London", "Africa/Cairo"}).Draw(t, "zone")
 	unit := rapid.SampledFrom([]domain.Unit{domain.Hourly, domain.Daily, domain.Weekly, domain.Monthly}).Draw(t, "unit")
@@ -162,7 +187,17 @@ var dimensions = []domain.Dimension{
 
 func TestAnalyticsAgreeWithTheRecords(t *testing.T) {
 	t.Parallel()
-	u := newUsageTruth(t)
+	for _, zone := range []string{"UTC", "Europe/Berlin", "Australia/Lord_Howe"} {
+		t.Run(zone, func(t *testing.T) {
+			t.Parallel()
+			u := newUsageTruthIn(t, zone)
+			u.checkAnalytics(t)
+		})
+	}
+}
+
+// checkAnalytics compares random questions with what the records say.
+func (u *usageTruth) checkAnalytics(t *testing.T) {
 	dbtest.Check(t, func(rt *rapid.T) {
 		if rapid.Bool().Draw(rt, "late") {
 			u.late(rapid.IntRange(0, 61*24-1).Draw(rt, "hour"), rapid.IntRange(0, 1).Draw(rt, "used"))
