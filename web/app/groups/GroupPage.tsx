@@ -22,7 +22,7 @@ const query = graphql(`
       online: subscribers(first: 0, filter: { networkState: { isOnline: { eq: true } } }) { totalCount }
       barred: subscribers(first: 0, filter: { isBarred: { eq: true } }) { totalCount }
       usage @include(if: $usage) {
-        totals { total mobileOriginated mobileTerminated sessions } series(interval: DAY) { start mobileOriginated mobileTerminated total } previous { totals { total } }
+        totals { total mobileOriginated mobileTerminated } series(interval: DAY) { start mobileOriginated mobileTerminated total sessions } previous { totals { total } }
         topSubscribers(first: 8) { subscriber { physicalId nickname } total mobileOriginated mobileTerminated }
       }
       alerts(first: 25) @include(if: $alerts) {

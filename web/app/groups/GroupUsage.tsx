@@ -8,8 +8,9 @@ import { useViewer, useZone } from '../shell/viewer';
 import { BySource, soFar, type UsageSubject } from '../sources/UsageBySource';
 
 export interface Usage {
-  totals: { total: string; mobileOriginated: string; mobileTerminated: string; sessions: string } | null;
-  series: Point[] | null;
+  totals: { total: string; mobileOriginated: string; mobileTerminated: string } | null;
+  /** Sessions come by the day: without them, billing periods that are added up already have the totals. */
+  series: (Point & { sessions: string })[] | null;
   previous: { totals: { total: string } | null };
 }
 
@@ -29,7 +30,7 @@ export function GroupUsage({ of: { totals, series, previous }, name, subject }: 
     <Panel id="usage" title="Usage this billing period">
       {totals && total === 0 ? <Empty>No usage in this billing period{before > 0 && `; ${bytes(before)} in the one before`}.</Empty> : (
         <>
-          {totals && <p><strong>{bytes(total)}</strong> <span className="hint">· {bytes(totals.mobileTerminated)} received, {bytes(totals.mobileOriginated)} sent, {count(totals.sessions)} sessions{before > 0 && ` · ${bytes(before)} in the whole period before`}</span></p>}
+          {totals && <p><strong>{bytes(total)}</strong> <span className="hint">· {bytes(totals.mobileTerminated)} received, {bytes(totals.mobileOriginated)} sent{series && `, ${count(sessionsOf(series))} sessions`}{before > 0 && ` · ${bytes(before)} in the whole period before`}</span></p>}
           {series && <Annotated about={subject && 'groupId' in subject ? subject : {}} from={Date.parse(span.from)} to={Date.parse(span.to)} label={`Usage of ${name} by day: ${bytes(total)} in this period.`} times={drawn.times} series={drawn.series} bytes timeZone={timeZone} height={220} />}
           <BySource of={subject} span={span} />
         </>
@@ -37,3 +38,5 @@ export function GroupUsage({ of: { totals, series, previous }, name, subject }: 
     </Panel>
   );
 }
+
+const sessionsOf = (series: { sessions: string }[]) => series.reduce((sum, { sessions }) => sum + Number(sessions), 0);

@@ -13,7 +13,7 @@ const query = graphql(`
     tag(by: {name: $name}) {
       name numberOfSubscribers
       usage @include(if: $usage) {
-        totals { total mobileOriginated mobileTerminated sessions } series(interval: DAY) { start mobileOriginated mobileTerminated total } previous { totals { total } }
+        totals { total mobileOriginated mobileTerminated } series(interval: DAY) { start mobileOriginated mobileTerminated total sessions } previous { totals { total } }
         topSubscribers(first: 8) { subscriber { physicalId nickname } total mobileOriginated mobileTerminated }
       }
     }
