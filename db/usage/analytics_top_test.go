@@ -6,12 +6,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
+	"simgraph/internal/fatal"
 )
 
 // A fleet in which more have usage than are counted at first, evenly or with a
@@ -91,5 +94,49 @@ func (f *usageFleet) checkChangesOf(t *testing.T, analytics *usage.Analytics, re
 		if want := f.changesOf(records, span, before, order, first); !slices.Equal(got[domain.Subject{}], want) {
 			t.Fatalf("%s to %s, %s: got %v, want %v", span.Start, span.End, order, got[domain.Subject{}], want)
 		}
+	}
+}
+
+// Whole billing periods are read for days wherever neither the group nor the hour matters, in
+// each time zone whose periods begin with an hour.
+func TestWholeBillingPeriodsAreNotReadByTheDay(t *testing.T) {
+	t.Parallel()
+	for _, zone := range []string{"UTC", "Europe/Berlin", "America/Chicago"} {
+		t.Run(zone, func(t *testing.T) {
+			t.Parallel()
+			f := newUsageFleet(t, 3)
+			f.Pool.MustExec(`UPDATE companies SET time_zone = $2 WHERE company_id = $1`, f.Scope.Company, zone)
+			billing, err := domain.NewBilling(1, zone)
+			fatal.If(t, err)
+			f.Scope.Billing = &billing
+			recorded := dbtest.NewRecorder(t, f.Pool)
+			analytics := usage.NewAnalytics(usage.New(recorded.Pool, nil, usage.Options{}))
+			period := billing.PeriodAt(fleettest.UsageNow)
+			before := billing.PeriodAt(period.Start.Add(-time.Hour))
+			span, last := domain.Range{Start: period.Start, End: period.End}, domain.Range{Start: before.Start, End: before.End}
+			for _, of := range []domain.Subject{{}, {Kind: domain.TagSubject, Tag: "red"}, {Kind: domain.SubscriberSubject, ID: f.Keys["s1"]}} {
+				subjects := []domain.Subject{of}
+				for name, read := range map[string]func() error{
+					"totals": func() error {
+						_, err := analytics.Totals(t.Context(), f.Scope, subjects, span, domain.Volumes)
+						return err
+					},
+					"top": func() error { _, err := analytics.Top(t.Context(), f.Scope, subjects, span, 5); return err },
+					"breakdown": func() error {
+						_, err := analytics.Breakdown(t.Context(), f.Scope, subjects, span, domain.ByOperator, 5)
+						return err
+					},
+					"changes": func() error {
+						_, err := analytics.Changes(t.Context(), f.Scope, subjects, span, last, domain.MostRisen, 5)
+						return err
+					},
+				} {
+					fatal.If(t, read())
+					if sql, _ := recorded.Last(); strings.Contains(sql, "subscriber_days") {
+						t.Errorf("%s of %v are read by the day:\n%s", name, of, sql)
+					}
+				}
+			}
+		})
 	}
 }
