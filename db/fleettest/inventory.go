@@ -11,6 +11,7 @@ import (
 	"simgraph/db/dbtest"
 	"simgraph/domain"
 	"simgraph/domain/query"
+	"simgraph/internal/fatal"
 )
 
 // The companies of NewInventory.
@@ -111,3 +112,21 @@ func Listing(t testing.TB, filter, order string, limit int) domain.Listing {
 
 // EveryField reads subscribers without their relations.
 var EveryField = domain.Projection{Fields: domain.AllFields}
+
+// RowsOf are the rows of all tables that have the value in a column of the name, as texts:
+// what is done to other things leaves them as they are.
+func RowsOf(t testing.TB, pool *sqlx.DB, column, value string) (rows []string) {
+	t.Helper()
+	var tables []string
+	fatal.If(t, pool.SelectContext(t.Context(), &tables, `
+SELECT c.relname FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attname = $1
+ORDER BY 1`, column))
+	for _, table := range tables {
+		var found []string
+		fatal.If(t, pool.SelectContext(t.Context(), &found, `SELECT to_jsonb(r)::text FROM `+table+` r WHERE r.`+column+`::text = $1 ORDER BY 1`, value))
+		rows = append(rows, found...)
+	}
+	return rows
+}
