@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"simgraph/db/fleettest"
+	"simgraph/db/pg"
 	"simgraph/domain"
 	"simgraph/domain/source"
 	"simgraph/internal/fatal"
@@ -80,6 +81,38 @@ func TestWhatIsDoneToOneSourceLeavesTheOthers(t *testing.T) {
 		if after := others(); !slices.Equal(after, before) {
 			t.Fatalf("%s\nbefore %q\nafter  %q", step.name, before, after)
 		}
+	}
+}
+
+// A replay reads the records of its source in parts, and settles those that it read.
+func TestAReplaySettlesWhatItRead(t *testing.T) {
+	t.Parallel()
+	f, ctx := newFixture(t), t.Context()
+	for _, name := range []string{"a", "b", "c"} {
+		created, _, err := f.Create(ctx, fleettest.All, source.Spec{Name: name, Profile: "ready", Authentication: source.Basic})
+		fatal.If(t, err)
+		of := fleettest.Must[*source.Opened](t)(f.Open(ctx, created.SourceID))
+		rejects := []source.Reject{of.NewReject("no record of "+name, false, domain.Invalid("n", "no"))}
+		for _, text := range []string{"1", "2", "3"} {
+			rejects = append(rejects, of.NewReject(name+text, true, domain.Invalid("n", "no")))
+		}
+		fatal.If(t, f.Keep(ctx, of, source.Counts{Rejected: 4}, rejects))
+	}
+	of := fleettest.Must[*source.Opened](t)(f.OpenNamed(ctx, fleettest.All, "b"))
+	read := fleettest.Must[[]*source.Reject](t)(f.NextRejects(ctx, of, [16]byte{}, 2))
+	rest := fleettest.Must[[]*source.Reject](t)(f.NextRejects(ctx, of, read[1].Digest, 2))
+	payloads := func(of ...*source.Reject) string {
+		return strings.Join(slices.Sorted(slices.Values(pg.Pluck(of, func(r *source.Reject) string { return r.Payload }))), " ")
+	}
+	if got := payloads(append(read, rest...)...); got != "b1 b2 b3" {
+		t.Errorf("read %q", got)
+	}
+	read[1].Reason = "still not"
+	fatal.If(t, f.Settle(ctx, fleettest.All, of, source.Replayed{Used: read[:1], Rejected: read[1:]}))
+	var left []string
+	fatal.If(t, f.pool.Select(&left, `SELECT reason FROM source_rejects WHERE source_id = $1 ORDER BY 1 DESC`, of.SourceID))
+	if len(left) != 3 || left[0] != "still not" || left[1] == left[0] {
+		t.Errorf("left are %q", left)
 	}
 }
 
