@@ -176,6 +176,11 @@ func TestUsersOfGroupsSeeTheAlertsOnWhatTheySee(t *testing.T) {
 	if len(found) != 3 || found[1] == nil || found[3] == nil || found[4] == nil {
 		t.Errorf("found %v", found)
 	}
+	two, err := f.alerts.FindMany(t.Context(), scope, []int64{2, 5})
+	fatal.If(f, err)
+	if len(two) != 2 || two[2] == nil || two[5] == nil {
+		t.Errorf("found %v", two)
+	}
 	slices, err := f.alerts.OfGroups(t.Context(), vans, []int64{12, 13}, domain.Listing{Page: domain.Page{Limit: 1}})
 	fatal.If(f, err)
 	if n := len(slices[13].Items); n != 0 {
@@ -299,4 +304,44 @@ func TestTheLogOfAllKindsIsOneList(t *testing.T) {
 	}
 	same(t, read(vans, nil, 2), "volume 5", "volume 4", "volume 3", "volume 2", "volume 1")
 	same(t, read(domain.Whole(2), nil, 2))
+}
+
+// A user of groups sees an entry whose alert was not on the company, where both what the alert
+// was on and what the entry is about are of the groups.
+func TestUsersOfGroupsSeeTheEntriesOfTheirTargetsAndSubjects(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const none = "NULL"
+	for n, entry := range []struct {
+		rule                           domain.RuleType
+		targetGroup, group, subscriber string
+	}{
+		{domain.RuleSIM, none, none, "1"},
+		{domain.RuleGroup, "12", "12", none},
+		{domain.RuleGroupMember, "12", none, "1"},
+		{domain.RuleCompany, none, none, "1"},
+		{domain.RuleGroupMember, "13", none, "1"},
+		{domain.RuleGroupMember, "12", none, "3"},
+		{domain.RuleSIM, none, none, "3"},
+		{domain.RuleGroup, "13", "13", none},
+	} {
+		f.pool.MustExec(fmt.Sprintf(`
+INSERT INTO alert_log (company_id, entry_id, alert_id, rule_type, target, limit_boundary, revision, target_group_id, group_id, subscriber_key, period_start, period_end, threshold, usage, late, date_created)
+VALUES (1, %[1]d, 1, '%[2]s', '', 'lower', %[1]d, %[3]s, %[4]s, %[5]s, '2026-11-01Z', '2026-12-01Z', 10, 11, false, '2026-11-02Z');
+INSERT INTO condition_log (company_id, entry_id, alert_id, kind, state, rule_type, target, revision, target_group_id, group_id, subscriber_key, source, nas, since, bound, value, trait, before, after, is_open, notification_id, date_created)
+VALUES (1, %[1]d, 2, 'silent', 'fired', '%[2]s', '', %[1]d, %[3]s, %[4]s, %[5]s, '', '', '2026-11-02Z', 24, 0, '', '', '', false, gen_random_uuid(), '2026-11-02Z')`, n+1, entry.rule, entry.targetGroup, entry.group, entry.subscriber))
+	}
+	slice, err := f.log.List(t.Context(), vans, domain.Listing{Page: domain.Page{Limit: 100}})
+	fatal.If(f, err)
+	var seen []string
+	for _, one := range slice.Items {
+		switch one := one.(type) {
+		case *domain.VolumeLogEntry:
+			seen = append(seen, fmt.Sprint("volume ", one.EntryID))
+		case *condition.Entry:
+			seen = append(seen, fmt.Sprint("silent ", one.EntryID))
+		}
+	}
+	slices.Sort(seen)
+	same(t, seen, "silent 1", "silent 2", "silent 3", "volume 1", "volume 2", "volume 3")
 }
