@@ -99,3 +99,41 @@ func TestTheGraphShowsHowSourcesFare(t *testing.T) {
 		}
 	}
 }
+
+// The total of a list is counted by a statement of its own where a page does not hold its end.
+func TestEachListOfTheCompanyIsCountedAsItIsListed(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	store, clients := s.feedOf(t)
+	imsi := fmt.Sprint(s.mustAsk(t, `{subscribers(filter: {imsi: {ne: ""}}, first: 1) {nodes {imsi}}}`).at("subscribers", "nodes", 0, "imsi"))
+	for kind, of := range []string{imsi, "999", ""} { // each list has a number of its own
+		for n := range []int{1, 7, 6}[kind] {
+			a := domain.Accounting{NAS: "pgw1", At: now, Unusable: fmt.Sprintf("the attribute %d is missing", n)}
+			if of != "" {
+				a.Unusable, a.Record = "", domain.UsageRecord{
+					SessionID: fmt.Sprintf("%s-%d", of, n), StartedAt: now, EndedAt: now, MobileOriginated: 5, Protocol: "IP", IMSI: of + strings.Repeat("9", kind*n),
+					Report: &domain.SessionReport{NAS: "pgw1"},
+				}
+			}
+			_, err := store.Account(t.Context(), clients, a)
+			fatal.If(t, err)
+		}
+	}
+	fatal.If(t, store.Flush(t.Context()))
+	dashboard := s.mustAsk(t, `{company {dashboards {nodes {dashboardId}}}}`).at("company", "dashboards", "nodes", 0, "dashboardId")
+	for range 5 {
+		s.mustAsk(t, fmt.Sprintf(`mutation {createReport(input: {dashboardId: "%v", frequency: DAILY, recipients: ["admin@demo.example"]}) {report {id}}}`, dashboard))
+	}
+	known := map[int]string{}
+	for _, field := range schemaOf().Types["Company"].Fields {
+		if !strings.HasSuffix(field.Type.Name(), "Connection") {
+			continue
+		}
+		company := s.mustAsk(t, `{company {whole: `+field.Name+`(first: 100) {nodes {__typename}} none: `+field.Name+`(first: 0) {totalCount}}}`)
+		listed, total := len(company.at("company", "whole", "nodes").([]any)), company.at("company", "none", "totalCount")
+		if total != float64(listed) || listed == 0 || known[listed] != "" {
+			t.Errorf("%s: %d are listed, %v counted; as many as %q", field.Name, listed, total, known[listed])
+		}
+		known[listed] = field.Name
+	}
+}
