@@ -26,7 +26,7 @@ const gatherSchema = `
 scalar BigInt
 enum RuleType { SIM COMPANY }
 directive @guard(permissions: [String!]! = []) on FIELD_DEFINITION
-type Query { find(id: Int!, name: String!): Thing! @guard(permissions: [VIEW]) list(limit: Int, offset: Int, filter: String, from: String!): List! }
+type Query { find(id: Int!, name: String!, rule: RuleType, names: [String!]): Thing! @guard(permissions: [VIEW]) list(limit: Int, offset: Int, filter: String, from: String!): List! }
 type Mutation { edit(input: EditInput!): Thing! @guard(permissions: [VIEW, EDIT]) }
 input EditInput { thingId: Int! rule: RuleType target: String size: BigInt note: String }
 type List { total: Int! items: [Thing!]! }
@@ -42,21 +42,53 @@ mutation Edit($id: Int!, $rule: RuleType!, $target: String @loose, $size: BigInt
 }
 fragment T on Thing { name }`
 
-// testEndpoint compiles a route with one of the operations above.
-func testEndpoint(t testing.TB, route route) *endpoint {
-	t.Helper()
-	l, err := newLibrary(fstest.MapFS{"operations/test.graphql": {Data: []byte(gatherOperations)}})
-	fatal.If(t, err)
-	cfg := Config{
+// testConfig runs nothing.
+func testConfig() Config {
+	return Config{
 		Schema: gqlparser.MustLoadSchema(&ast.Source{Input: gatherSchema}),
 		Prepare: func(string) (Run, error) {
 			return func(context.Context, map[string]any) *graphql.Response { return nil }, nil
 		},
 	}
-	e, err := newEndpoint(cfg, l, route)
+}
+
+// testEndpoint compiles a route with one of the operations above.
+func testEndpoint(t testing.TB, route route) *endpoint {
+	t.Helper()
+	l, err := newLibrary(fstest.MapFS{"operations/test.graphql": {Data: []byte(gatherOperations)}})
+	fatal.If(t, err)
+	e, err := newEndpoint(testConfig(), l, route)
 	fatal.If(t, err)
 	router{e}.addShown()
 	return e
+}
+
+// An operation that answers could not be shaped of, or whose variables could not be read, is
+// refused when the program starts.
+func TestAnOperationThatDoesNotFitItsRouteIsRefused(t *testing.T) {
+	for operation, want := range map[string]string{
+		`query Q($id: Int!) { find(id: $id, name: "") { name @body } }`:                                                 "an answer without content has no @body",
+		`query Wrapped($id: Int!) { find(id: $id, name: "") { name } }`:                                                 "the operation has 0 @body, not 1",
+		`query Wrapped($id: Int!) { find(id: $id, name: "") @body { name @body } }`:                                     "the operation has 2 @body, not 1",
+		`query Wrapped($id: String!, $limit: Int) { list(limit: $limit, from: $id) { total items @body { name } } }`:    "the list has 0 @total, not 1",
+		`query Wrapped($id: String!, $offset: Int) { list(offset: $offset, from: $id) { total items @body { name } } }`: "the list has 0 @total, not 1",
+		`query Q { find(id: 1, name: "") { name } }`:                                                                    "the operation has no variable $id",
+		`query Q($id: String!, $size: Int) { list(limit: $size, from: $id) { total } }`:                                 "$size: cannot read a Int from there",
+		`query Q($id: Int!, $rule: RuleType) { find(id: $id, name: "", rule: $rule) { name } }`:                         "$rule: cannot read a RuleType from there",
+		`query Q($id: Int!, $names: [String!]) { find(id: $id, name: "", names: $names) { name } }`:                     "$names: cannot read a [String!] from there",
+		`query Q($id: Int!) { find(id: $id, name: "") { name name } }`:                                                  `the field "name" is selected twice`,
+		`query Q($id: Int!) { find(id: $id, name: "") { ...None } }`:                                                    "there is no fragment None",
+	} {
+		l, err := newLibrary(fstest.MapFS{"operations/test.graphql": {Data: []byte(operation)}})
+		fatal.If(t, err)
+		of := route{method: http.MethodGet, path: "/things/{id}", operation: "Q"}
+		if l.operations["Wrapped"] != nil {
+			of.operation, of.wrapper = "Wrapped", "content"
+		}
+		if _, err := newEndpoint(testConfig(), l, of); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", operation, err, want)
+		}
+	}
 }
 
 func gather(t testing.TB, e *endpoint, r *http.Request) (map[string]any, error) {
