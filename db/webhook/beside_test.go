@@ -178,3 +178,19 @@ func TestMessagesOfTheBoundAreKept(t *testing.T) {
 		t.Errorf("pruned %d of the bound, and %d after it", n, more)
 	}
 }
+
+// A message names the subscribers in the order of their physicalIds, in whatever order they
+// changed or are stored.
+func TestChangedSubscribersAreNamedInOrder(t *testing.T) {
+	t.Parallel()
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	store := hooksOf(f, "k")
+	hook := addHook(t, store, f.Whole(), webhook.Filter{})
+	tx := f.Pool.MustBeginTx(t.Context(), nil)
+	// Rows are read as they are stored, and not by an index that has the order.
+	tx.MustExec(`SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off`)
+	fatal.If(t, hooks.KeysChanged(t.Context(), tx, 1, []int64{9, 2, 10}))
+	fatal.If(t, hooks.NamedChanged(t.Context(), tx, 1, []string{"p9", "p2", "p10"}))
+	fatal.If(t, tx.Commit())
+	fleettest.SameLines(t, sent(t, store, hook.WebhookID), "changed p10 p2 p9", "changed p10 p2 p9")
+}
