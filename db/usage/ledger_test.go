@@ -534,6 +534,26 @@ func TestAMonthIsNotDetachedWhileItsTotalsAreDerived(t *testing.T) {
 	}
 }
 
+// A month that waits for other work keeps no other month from being deleted.
+func TestADropIsFinishedBesideAMonthThatIsHeld(t *testing.T) {
+	t.Parallel()
+	f := newLedgerFleet(t)
+	f.keep(7, 3)
+	fatal.If(t, f.ledger.SetRetention(t.Context(), operator, 6))
+	f.upkeep()
+	f.pass(25 * time.Hour)
+	f.Pool.MustExec(`UPDATE usage_ledger_months SET due_at = detached_at, dropped_at = detached_at WHERE detached_at IS NOT NULL`)
+	tx := f.Pool.MustBegin()
+	defer tx.Rollback()
+	tx.MustExec(`LOCK TABLE usage_records IN ACCESS SHARE MODE`)
+	if got := f.upkeep(); got != "detach 2026-04 held" {
+		t.Errorf("it did %q", got)
+	}
+	if n := f.Int(`SELECT count(*) FROM pg_class WHERE relname = 'usage_records_2026_03' AND $1 > 0`); n != 0 {
+		t.Error("the records of the month before are still there")
+	}
+}
+
 func TestUsageOutsideTheRetentionIsRejectedUnlessItsMonthIsStored(t *testing.T) {
 	t.Parallel()
 	f := newLedgerFleet(t)
