@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -132,5 +133,27 @@ func TestAReadFallsBackWhereThePrimaryCouldAnswer(t *testing.T) {
 		if retry, down := standby.ShouldFallBack(of.err); retry != of.retry || down != of.down {
 			t.Errorf("%v: %t, %t", of.err, retry, down)
 		}
+	}
+}
+
+// A standby that takes the connection and never answers is given up within seconds.
+func TestAStandbyThatHangsIsSoonGivenUp(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	fatal.If(t, err)
+	defer listener.Close()
+	standby := openReplica(t, "postgres://postgres@"+listener.Addr().String()+"/postgres?sslmode=disable", "any")
+	answered := make(chan error, 1)
+	go func() {
+		_, err := standby.Replayed(t.Context())
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		if err == nil {
+			t.Error("it answered")
+		}
+	case <-time.After(8 * time.Second): // less than any connection may take to be made
+		t.Error("it is waited for")
 	}
 }
