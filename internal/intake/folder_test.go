@@ -16,6 +16,7 @@ import (
 
 	"simgraph/db/companies"
 	"simgraph/db/fleettest"
+	"simgraph/domain"
 	"simgraph/domain/source"
 	"simgraph/internal/fatal"
 	"simgraph/internal/intake"
@@ -201,6 +202,31 @@ func TestAFileWaitsUntilItCanBeStored(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(other, "x.csv")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A file that could not be stored is tried again after a pause, and not at each look.
+func TestAFileThatWasRefusedPauses(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t)
+	tries := 0
+	f.Observe = func(intake.FileResult) { tries++ }
+	find := f.Company
+	f.Company = func(ctx context.Context, id string) (*domain.Company, error) {
+		f.Settled = time.Minute // once the file is found complete: the pause is as long
+		return find(ctx, id)
+	}
+	f.pool.MustExec(`ALTER TABLE source_rejects RENAME TO gone`)
+	f.put("a.csv", "p01,never,never,1,2,x\n")
+	if err := f.Look(t.Context()); err == nil || tries != 1 {
+		t.Fatalf("%d tries, %v", tries, err)
+	}
+	f.pool.MustExec(`ALTER TABLE gone RENAME TO source_rejects`)
+	f.Settled = 0
+	f.look()
+	f.has("a.csv")
+	if tries != 1 {
+		t.Errorf("it was tried %d times", tries)
 	}
 }
 
