@@ -171,3 +171,13 @@ func TestAddressesAreKnownByBearer(t *testing.T) {
 		t.Errorf("%d places are kept, not 8 and their list", len(memory))
 	}
 }
+
+// An explanation of a silence names the source and the network element that were heard last.
+func TestAnExplanationSaysWhereTheSubjectCameFrom(t *testing.T) {
+	t.Parallel()
+	alert := &condition.Alert{Kind: condition.Silent, Bound: 24}
+	e := alert.Explain(&condition.Standing{IsWatched: true, IsInUse: true, FeedKey: domain.FeedKey{Source: "radius", NAS: "pgw1"}})
+	if e.Source != "radius" || e.NAS != "pgw1" {
+		t.Errorf("got the source %q and the element %q", e.Source, e.NAS)
+	}
+}

@@ -148,6 +148,19 @@ func TestNamesInMessagesDoNothing(t *testing.T) {
 	}
 }
 
+// Both forms of messages have each fact as its name and its value.
+func TestMessagesNameTheirFacts(t *testing.T) {
+	t.Parallel()
+	event := webhook.NewAlertFired("acme", time.Now(), &webhook.Firing{EntryID: 7, Nickname: new("van one"), Usage: 12345, LimitBoundary: "lower"}).JSON()
+	for _, format := range []webhook.Format{webhook.Slack, webhook.Teams} {
+		content, err := webhook.ContentOf(format, event)
+		fatal.If(t, err)
+		if !strings.Contains(string(content.Body), "Usage: 12") {
+			t.Errorf("%s: %s", format, content.Body)
+		}
+	}
+}
+
 func TestMessagesStayBelow20kB(t *testing.T) {
 	t.Parallel()
 	ids := slices.Repeat([]string{strings.Repeat("\U0001F697", domain.MaxPhysicalID)}, webhook.MaxSubscribers)
