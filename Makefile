@@ -48,7 +48,8 @@ WAITING = -parallel 4
 # SHARED runs a command whose test binaries share one PostgreSQL server.
 SHARED = go run ./db/dbtest/share
 
-# go vet is a linter: make lint runs it, for all packages at once.
+# go vet is a linter: make lint runs it, for all packages at once. In make race it would take
+# more than two minutes of CPU again.
 test: postgres ## Run the tests of the packages, with fewer random cases; Go alone is needed.
 	$(SHARED) go test -short -vet=off $(WAITING) -timeout 15m $(QUICK)
 	cd clients/go && go test ./...
@@ -63,13 +64,13 @@ citus: postgres ## Run the tests of the stores on Citus of one node: of their ow
 	SIMGRAPH_TEST_CITUS="$${DATABASE_URL:-1}" go test -p 1 -count=1 -timeout 60m $${PACKAGES:-./db/... ./internal/bundle ./internal/mail ./internal/webhook}
 
 faults: postgres ## Break the database, network, clock and disk of the built server under load; takes minutes.
-	go test -count=1 -timeout 30m ./test/faults
+	go test -vet=off -count=1 -timeout 30m ./test/faults
 
 fuzz: ## Run every fuzz target for a minute (FUZZTIME), for a nightly job; keep what fails in testdata/fuzz.
 	./scripts/fuzz.sh
 
 race: postgres ## Run the tests of packages with goroutines, with fewer random cases, under the race detector.
-	raced=$$(sh scripts/raced.sh) && $(SHARED) go test -race -short -count=1 -timeout 30m $$raced
+	raced=$$(sh scripts/raced.sh) && $(SHARED) go test -race -short -vet=off -count=1 -timeout 30m $$raced
 
 lint: $(GOLANGCI_LINT) prose ## Run the linters, and make prose.
 	go vet ./...
