@@ -81,6 +81,7 @@ inTab("the spans of a subscriber begin with the company's days and months, and s
 
 inTab('a chart shows totals in its legend, and beside the pointer what a day holds and its share', async (tab) => {
   const [{ physicalId }] = await subscribers(1);
+  await use(physicalId, 1_000_000); // a day that has begun just now may have none
   await enter(tab, `#/subscribers/${physicalId}`);
   const usage = tab.getByRole('region', { name: 'Usage' });
   const [, received, sent] = /([\d.,]+\s\w+) received, ([\d.,]+\s\w+) sent/.exec(await usage.getByText(/received, .* sent/).textContent());
