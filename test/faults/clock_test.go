@@ -5,6 +5,7 @@ package faults_test
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,11 +29,13 @@ const clockAge = 25 * time.Hour
 // jumpingClock stands in for time.Now in a simgraph that is built for it. It
 // adds as many seconds as the first bytes of a file contain and, as with a
 // clock that is set, time that passes is measured as ever: the first word of a
-// time.Time holds its seconds above 30 bits, the second what is measured.
+// time.Time holds its seconds above 30 bits, the second what is measured. An
+// interval is as usual, unless the environment names another one.
 const jumpingClock = `package jumping
 
 import (
 	"os"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -54,7 +58,45 @@ func Now() time.Time {
 	*(*int64)(unsafe.Pointer(&now)) += *seconds << 30
 	return now
 }
+
+func Interval(name string, usual time.Duration) time.Duration {
+	for _, setting := range strings.Fields(os.Getenv("FAULTS_INTERVALS")) {
+		if of, text, _ := strings.Cut(setting, "="); of == name {
+			interval, err := time.ParseDuration(text)
+			if err != nil {
+				panic(err)
+			}
+			return interval
+		}
+	}
+	return usual
+}
 `
+
+// jumpingIntervals are those that launches of the jumping simgraph can change, as
+// their sources state them.
+var jumpingIntervals = map[string][]string{
+	"db/usage/listening.go":      {"listeningPause = time.Minute"},
+	"domain/ledger.go":           {"Quiet: time.Hour", "Notice: 24 * time.Hour", "Pace: 24 * time.Hour"},
+	"internal/command/upkeep.go": {"retainEvery = time.Hour", "sweepEvery = 20 * time.Second", "tallyEvery = 5 * time.Second", "evaluateEvery = 5 * time.Second"},
+}
+
+// withIntervals is a source whose intervals the environment can change: a constant becomes
+// a variable.
+func withIntervals(path, text string) (string, error) {
+	for _, interval := range jumpingIntervals[path] {
+		if strings.Count(text, interval) != 1 {
+			return "", fmt.Errorf("%s has no %q", path, interval)
+		}
+		if field, usual, is := strings.Cut(interval, ": "); is {
+			text = strings.Replace(text, interval, fmt.Sprintf("%s: jumping.Interval(%q, %s)", field, field, usual), 1)
+			continue
+		}
+		name, usual, _ := strings.Cut(interval, " = ")
+		text = strings.Replace(text, interval, "", 1) + fmt.Sprintf("\nvar %s = jumping.Interval(%q, %s)\n", name, name, usual)
+	}
+	return text, nil
+}
 
 func TestTheClockOfSimgraphJumps(t *testing.T) {
 	t.Parallel()
@@ -62,7 +104,7 @@ func TestTheClockOfSimgraphJumps(t *testing.T) {
 	clock := filepath.Join(t.TempDir(), "clock")
 	set(t, clock, 0)
 	x := newTrial(t, launch{
-		program: buildJumping(t), databaseURL: d.url(), dataDir: t.TempDir(), environment: []string{"FAULTS_CLOCK=" + clock},
+		program: jumpingProgram(t), databaseURL: d.url(), dataDir: t.TempDir(), environment: []string{"FAULTS_CLOCK=" + clock},
 	})
 	x.load.age = clockAge
 	x.load.expires = true
@@ -87,47 +129,56 @@ func set(t *testing.T, path string, wrong time.Duration) {
 	fatal.If(t, binary.Write(file, binary.NativeEndian, int64(wrong/time.Second)))
 }
 
-// buildJumping builds simgraph with the jumping clock in place of time.Now, and
-// with what edits change in a source.
-func buildJumping(t *testing.T, edits ...func(path, text string) string) string {
+// jumpingProgram is simgraph with the jumping clock in place of time.Now. It is built
+// once: nearly all packages of simgraph are compiled for it.
+func jumpingProgram(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	root, err := filepath.Abs("../..")
+	built, err := jumpingBuild()
 	fatal.If(t, err)
-	replace := map[string]string{}
-	put := func(path, text string) {
-		copied := filepath.Join(dir, fmt.Sprintf("%d.go", len(replace)))
-		fatal.If(t, os.WriteFile(copied, []byte(text), 0o600))
-		replace[filepath.Join(root, path)] = copied
-	}
-	put("jumping/jumping.go", jumpingClock)
-	eachSource(t, root, func(path, text string) {
-		edited := text
-		for _, edit := range edits {
-			edited = edit(path, edited)
-		}
-		if strings.Contains(edited, "time.Now") {
-			edited = jumping(edited)
-		}
-		if edited != text {
-			put(path, edited)
-		}
-	})
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	fatal.If(t, err)
-	fatal.If(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
-	built := filepath.Join(dir, "simgraph")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", built, "simgraph")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	return built
 }
 
+var jumpingBuild = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp(filepath.Dir(program), "jumping-")
+	if err != nil {
+		return "", err
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	put := func(path, text string) error {
+		copied := filepath.Join(dir, fmt.Sprintf("%d.go", len(replace)))
+		replace[filepath.Join(root, path)] = copied
+		return os.WriteFile(copied, []byte(text), 0o600)
+	}
+	if err := errors.Join(put("jumping/jumping.go", jumpingClock), eachSource(root, func(path, text string) error {
+		edited, err := jumping(path, text)
+		if err != nil || edited == text {
+			return err
+		}
+		return put(path, edited)
+	})); err != nil {
+		return "", err
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	file, built := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "simgraph")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		return "", err
+	}
+	if out, err := exec.Command("go", "build", "-overlay", file, "-o", built, "simgraph").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return built, nil
+})
+
 // eachSource reads the sources that make up simgraph.
-func eachSource(t *testing.T, root string, each func(path, text string)) {
-	t.Helper()
-	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+func eachSource(root string, each func(path, text string) error) error {
+	return fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -138,16 +189,21 @@ func eachSource(t *testing.T, root string, each func(path, text string)) {
 			return nil
 		}
 		text, err := os.ReadFile(filepath.Join(root, path))
-		each(path, string(text))
-		return err
+		if err != nil {
+			return err
+		}
+		return each(path, string(text))
 	})
-	fatal.If(t, err)
 }
 
-// jumping is a source with the other clock. The last line keeps an import used.
-func jumping(text string) string {
-	before, after, _ := strings.Cut(text, "\nimport (")
-	return before + "\nimport \"simgraph/jumping\"\nimport (" + strings.ReplaceAll(after, "time.Now", "jumping.Now") + "\nvar _ time.Time\n"
+// jumping is a source with the other clock and intervals. The last line keeps an import used.
+func jumping(path, text string) (string, error) {
+	edited, err := withIntervals(path, text)
+	if err != nil || edited == text && !strings.Contains(text, "time.Now") {
+		return text, err
+	}
+	before, after, _ := strings.Cut(edited, "\nimport (")
+	return before + "\nimport \"simgraph/jumping\"\nimport (" + strings.ReplaceAll(after, "time.Now", "jumping.Now") + "\nvar _ time.Time\n", nil
 }
 
 func TestTheClockOfTheDatabaseJumps(t *testing.T) {

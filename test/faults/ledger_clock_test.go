@@ -33,15 +33,7 @@ const (
 
 // eager makes a simgraph look after its ledger many times a second, with
 // intervals of a second: what it would do within days it does at once.
-func eager(path, text string) string {
-	switch path {
-	case "domain/ledger.go":
-		return strings.Replace(text, "Quiet: time.Hour, Notice: 24 * time.Hour, Pace: 24 * time.Hour", "Quiet: time.Second, Notice: time.Second, Pace: time.Second", 1)
-	case "internal/command/upkeep.go":
-		return strings.Replace(text, "retainEvery = time.Hour", "retainEvery = 200 * time.Millisecond", 1)
-	}
-	return text
-}
+const eager = "FAULTS_INTERVALS=Quiet=1s Notice=1s Pace=1s retainEvery=200ms"
 
 // TestTheLedgerOutlivesClocksThatJump runs both clocks forward and back by hours,
 // months and years. The months that the retention does not cover are dropped
@@ -51,8 +43,8 @@ func TestTheLedgerOutlivesClocksThatJump(t *testing.T) {
 	clock := filepath.Join(t.TempDir(), "clock")
 	set(t, clock, 0)
 	l := launch{
-		program: buildJumping(t, eager), databaseURL: d.url(), dataDir: t.TempDir(),
-		environment: []string{"FAULTS_CLOCK=" + clock}, extra: []string{"--drop-delay", "2s"},
+		program: jumpingProgram(t), databaseURL: d.url(), dataDir: t.TempDir(),
+		environment: []string{"FAULTS_CLOCK=" + clock, eager}, extra: []string{"--drop-delay", "2s"},
 	}
 	pool := open(t, d.url())
 	file := filepath.Join(t.TempDir(), "usage.csv")

@@ -37,17 +37,7 @@ const (
 // impatient makes a simgraph look for conditions that are due, and note that it listens and
 // which packets came, many times a second: its clock runs through minutes as fast. A step of
 // that is no pause.
-func impatient(path, text string) string {
-	switch path {
-	case "internal/command/upkeep.go":
-		text = strings.Replace(text, "evaluateEvery = 5 * time.Second", "evaluateEvery = 100 * time.Millisecond", 1)
-		text = strings.Replace(text, "tallyEvery = 5 * time.Second", "tallyEvery = 100 * time.Millisecond", 1)
-		return strings.Replace(text, "sweepEvery = 20 * time.Second", "sweepEvery = 100 * time.Millisecond", 1)
-	case "db/usage/listening.go":
-		return strings.Replace(text, "listeningPause = time.Minute", "listeningPause = 6 * time.Minute", 1)
-	}
-	return text
-}
+const impatient = "FAULTS_INTERVALS=evaluateEvery=100ms tallyEvery=100ms sweepEvery=100ms listeningPause=6m"
 
 // replayed is a fleet behind three gateways, which report through a proxy.
 type replayed struct {

@@ -226,11 +226,11 @@ type simulated struct {
 // proxyAddress is that of a client that reports the same as the gateway.
 const proxyAddress = "127.0.0.2"
 
-func newSimulated(t *testing.T, url string, port int, first time.Time, edits ...func(path, text string) string) *simulated {
+func newSimulated(t *testing.T, url string, port int, first time.Time, environment ...string) *simulated {
 	t.Helper()
 	f := &simulated{T: t, clock: filepath.Join(t.TempDir(), "clock"), first: first, to: fmt.Sprintf("127.0.0.1:%d", port)}
 	f.launch = launch{
-		program: buildJumping(t, edits...), databaseURL: url, dataDir: t.TempDir(), environment: []string{"FAULTS_CLOCK=" + f.clock}, extra: []string{"--radius-addr", f.to},
+		program: jumpingProgram(t), databaseURL: url, dataDir: t.TempDir(), environment: append(environment, "FAULTS_CLOCK="+f.clock), extra: []string{"--radius-addr", f.to},
 	}
 	f.reach(0)
 	addRadiusClient(t, f.launch, "pgw")
