@@ -3,7 +3,8 @@
 // requests, requests to anybody else.
 import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { chromium } from 'playwright-core';
+
+export { launch } from './launch.js';
 
 export const base = process.env.SIMGRAPH_BASE;
 export const token = process.env.SIMGRAPH_TOKEN;
@@ -12,9 +13,6 @@ if (!base || !token) {
   console.error('Set SIMGRAPH_BASE (such as http://127.0.0.1:8080) and SIMGRAPH_TOKEN.');
   process.exit(2);
 }
-
-export const launch = () =>
-  chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
 
 /** A new tab with nothing in its storage, and what went wrong in it. */
 export async function openTab(browser, options = {}) {

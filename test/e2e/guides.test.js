@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { test } from 'node:test';
-import { chromium } from 'playwright-core';
 import { agrees, read, run } from './guides.js';
+import { launch } from './launch.js';
 
 const docs = new URL('../../docs/', import.meta.url);
 
 /** What a browser finds of the app that a guide builds. */
 async function checkFrontEnd({ here, execute }) {
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+  const browser = await launch();
   try {
     const tab = await browser.newPage();
     await tab.goto(here('http://127.0.0.1:5173'));

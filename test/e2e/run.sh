@@ -4,9 +4,9 @@
 set -eu
 cd "$(dirname "$0")"
 
-if [ ! -x /usr/bin/chromium ] && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null
+if [ ! -x /usr/bin/chromium-headless-shell ] && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+	{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium-headless-shell >/dev/null; } ||
+		[ -x /usr/bin/chromium ]
 fi
 npm ci --no-audit --no-fund --silent
 (cd clients && npm ci --no-audit --no-fund --silent)
