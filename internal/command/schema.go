@@ -122,6 +122,7 @@ func readSchema(path string) (*ast.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is no schema: %w", path, err)
 	}
+	delete(schema.Directives, "defer") // gqlparser adds it; the graph never had it
 	return schema, nil
 }
 
