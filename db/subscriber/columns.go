@@ -30,7 +30,8 @@ type subscriberColumn struct {
 	// sql is the expression, "" for the column s.name; join is what FROM must hold for it.
 	sql, join string
 	// whole is what a scope of the whole company filters and orders by, which shows each
-	// parent, instead of sql; it needs no join.
+	// parent, instead of sql; it needs no join. PostgreSQL estimates NOT of a column of few
+	// values as no row, and of a CASE as half.
 	whole    string
 	nullable bool
 	// tariff is for what a group can hide from its users.
@@ -76,7 +77,7 @@ var subscriberColumns = complete([]subscriberColumn{
 	{name: "parent_key", sql: "parent.key", join: "parent"},
 	{name: "parent_physical_id", field: "related.parent.physicalId", sql: "parent.physical_id", join: "parent", nullable: true},
 	{name: "is_enabled_on_parent", field: "related.parent.isEnabledOnParent", join: "parent", nullable: true,
-		sql: "CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END", whole: "s.is_enabled_on_parent"},
+		sql: "CASE WHEN parent.key IS NOT NULL THEN s.is_enabled_on_parent END", whole: "CASE WHEN s.parent_key IS NOT NULL THEN s.is_enabled_on_parent END"},
 	{name: "no_profiles", sql: withoutProfiles, set: domain.FieldWithoutProfiles, lookup: true},
 	{name: "group_of", sql: groupOfSubscriber, set: domain.FieldGroup, lookup: true},
 	{name: "tag_names", sql: tagsOfSubscriber, set: domain.FieldTags, lookup: true},
