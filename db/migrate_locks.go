@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"simgraph/db/pg"
-
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
 	"github.com/pressly/goose/v3/lock"
+
+	"simgraph/db/pg"
 )
 
 // lockPatience says how migrations wait for locks that others hold. Who requests

@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/99designs/gqlgen/graphql"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"simgraph/domain"
 	"simgraph/domain/bulk"

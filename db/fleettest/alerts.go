@@ -2,11 +2,6 @@ package fleettest
 
 import (
 	"fmt"
-	"simgraph/db/mail"
-	"simgraph/db/usage"
-	"simgraph/db/volume"
-	"simgraph/domain/query"
-	"simgraph/domain/retention"
 	"slices"
 	"testing"
 	"time"
@@ -14,8 +9,13 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"simgraph/db/dbtest"
+	"simgraph/db/mail"
 	"simgraph/db/pg"
+	"simgraph/db/usage"
+	"simgraph/db/volume"
 	"simgraph/domain"
+	"simgraph/domain/query"
+	"simgraph/domain/retention"
 	"simgraph/internal/fatal"
 )
 

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"simgraph/domain"
 	"strconv"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
+
+	"simgraph/domain"
 )
 
 // NoPeriod stands where a statement needs no billing period.

@@ -8,7 +8,6 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
-
 	"simgraph/domain"
 )
 

@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db/dbtest"
-	"simgraph/db/fleettest"
-
 	"golang.org/x/sync/errgroup"
 
+	"simgraph/db/dbtest"
+	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/fatal"

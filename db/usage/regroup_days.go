@@ -3,10 +3,10 @@ package usage
 import (
 	"time"
 
+	"github.com/lib/pq"
+
 	"simgraph/db/pg"
 	"simgraph/domain"
-
-	"github.com/lib/pq"
 )
 
 // misplacedDays selects the days of subscribers ($4) in a span of time ($2 to

@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db/dbtest"
-
 	"golang.org/x/sync/errgroup"
 
 	"simgraph/db/bundle"
 	"simgraph/db/companies"
+	"simgraph/db/dbtest"
 	"simgraph/db/fleettest"
 	"simgraph/db/usage"
 	"simgraph/db/volume"

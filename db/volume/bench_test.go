@@ -2,12 +2,12 @@ package volume_test
 
 import (
 	"fmt"
-	"simgraph/db/fleettest"
-	"simgraph/db/usage"
 	"syscall"
 	"testing"
 	"time"
 
+	"simgraph/db/fleettest"
+	"simgraph/db/usage"
 	"simgraph/internal/fatal"
 )
 

@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vektah/gqlparser/v2/ast"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
-
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"simgraph/domain"
 	"simgraph/graph/engine/transport"
