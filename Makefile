@@ -7,7 +7,7 @@ VALE := bin/vale-v3.7.1
 GOVULNCHECK := bin/govulncheck-v1.8.0
 CYCLONEDX := bin/cyclonedx-gomod-v1.9.0
 
-.PHONY: help postgres build release run test unraced system nightly citus faults fuzz race lint prose vuln generate client client-typescript check-generated e2e bench soak web check-web ci
+.PHONY: help postgres build release run test system nightly citus faults fuzz race lint prose vuln generate client client-typescript check-generated e2e bench soak web check-web ci
 
 help: ## List the targets.
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -52,10 +52,6 @@ SHARED = go run ./db/dbtest/share
 # more than two minutes of CPU again.
 test: postgres ## Run the tests of the packages, with fewer random cases; Go alone is needed.
 	$(SHARED) go test -short -vet=off $(WAITING) -timeout 15m $(QUICK)
-	cd clients/go && go test ./...
-
-unraced: postgres ## Run those tests of make test that make race leaves out.
-	raced=$$(sh scripts/raced.sh) && $(SHARED) go test -short -vet=off $(WAITING) -timeout 15m $$(printf '%s\n' $(QUICK) | grep -vxF "$$raced")
 	cd clients/go && go test ./...
 
 system: postgres ## Run the tests of the built program and of its PostgreSQL, of security, and of services on several servers; takes minutes.
