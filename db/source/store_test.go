@@ -245,12 +245,16 @@ func TestASecretOfAnotherSourceIsNotTaken(t *testing.T) {
 			fatal.If(t, err)
 		}
 	}
-	var ids []string
-	fatal.If(t, f.pool.Select(&ids, `SELECT source_id FROM sources ORDER BY company_id, name`))
-	for _, from := range ids[1:] {
-		f.pool.MustExec(`UPDATE sources SET secret = (SELECT s.secret FROM sources s WHERE s.source_id = $2) WHERE source_id = $1`, ids[0], from)
-		if opened, err := f.Open(ctx, ids[0]); err == nil {
-			t.Errorf("%s has the secret of %s: %v", ids[0], from, opened)
+	var sealed []struct {
+		SourceID string
+		Secret   []byte
+	}
+	fatal.If(t, f.pool.Select(&sealed, `SELECT source_id, secret FROM sources ORDER BY company_id, name`))
+	own := sealed[0].SourceID
+	for _, other := range sealed[1:] {
+		f.pool.MustExec(`UPDATE sources SET secret = $2 WHERE source_id = $1`, own, other.Secret)
+		if opened, err := f.Open(ctx, own); err == nil {
+			t.Errorf("%s has the secret of %s: %v", own, other.SourceID, opened)
 		}
 	}
 }
