@@ -30,8 +30,8 @@ type subscriberColumn struct {
 	// sql is the expression, "" for the column s.name; join is what FROM must hold for it.
 	sql, join string
 	// whole is what a scope of the whole company filters and orders by, which shows each
-	// parent, instead of sql; it needs no join. PostgreSQL estimates NOT of a column of few
-	// values as no row, and of a CASE as half.
+	// parent, instead of sql; it needs no join. It stays a CASE: for NOT on a column that is
+	// mostly NULL, PostgreSQL expects hardly any row, and reads the joined tables row by row.
 	whole    string
 	nullable bool
 	// tariff is for what a group can hide from its users.

@@ -172,7 +172,7 @@ func TestAddressesAreKnownByBearer(t *testing.T) {
 	}
 }
 
-// An explanation of a silence names the source and the network element that were heard last.
+// An explanation of a silence names the source and the network element that reported last.
 func TestAnExplanationSaysWhereTheSubjectCameFrom(t *testing.T) {
 	t.Parallel()
 	alert := &condition.Alert{Kind: condition.Silent, Bound: 24}
