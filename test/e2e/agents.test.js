@@ -12,7 +12,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { enter } from './browser.js';
 import { authorization, authorized, post } from './server.js';
-import { accessible, pageTests } from './tab.js';
+import { accessible, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 const base = process.env.SIMGRAPH_BASE;
@@ -158,7 +158,7 @@ inTab('a person starts what an agent checked by a click, once, and takes it back
   await tab.getByRole('link', { name: 'this dry run' }).click();
   await tab.locator('.heading .badge').getByText('checked').waitFor();
   await tab.getByText('Started as').waitFor();
-  assert.equal(await tab.getByRole('button', { name: 'Start this change' }).count(), 0);
+  await eventually(() => tab.getByRole('button', { name: 'Start this change' }).count(), 0);
   const refused = async (input) => (await (await post({ query: 'mutation ($input: StartSubscriberChangeInput!) { startSubscriberChange(input: $input) { operation { operationId } } }', variables: { input } })).json()).errors[0].message;
   assert.match(await refused({ dryRunOf: operationId, digest }), /^the dry run was started, as the operation /);
   await tab.getByRole('link', { name: 'this operation' }).click();

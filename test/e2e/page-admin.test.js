@@ -1,7 +1,7 @@
 // The places of those who administer: alerts, recipients, groups, tags, users, keys, audit.
 import assert from 'node:assert/strict';
 import { base, enter, graph } from './browser.js';
-import { accessible, downloaded, oneSubscriber, pageTests, pick, setDate } from './tab.js';
+import { accessible, downloaded, eventually, oneSubscriber, pageTests, pick, setDate } from './tab.js';
 
 const inTab = pageTests();
 const table = (tab) => tab.locator('table.rows tbody tr[aria-rowindex]');
@@ -26,7 +26,7 @@ inTab('an alert of a group is set after a look at the past, changed, deleted, an
   const alertId = Number(/alerts\/(\d+)/.exec(tab.url())[1]);
   assert.deepEqual(await alertOf(alertId), { ruleType: 'GROUPFPTP', target: String(groupId), lowerThreshold: '1000000', upperThreshold: '5000000' });
   await tab.getByRole('button', { name: 'Change the thresholds' }).click();
-  assert.equal(await tab.getByLabel('Lower threshold').inputValue(), '1 MB');
+  await eventually(() => tab.getByLabel('Lower threshold').inputValue(), '1 MB');
   await tab.getByLabel('Upper threshold').fill('600 TB');
   await tab.getByRole('button', { name: 'Save' }).click();
   await tab.locator('.tile').getByText('600\u00a0TB').waitFor();
@@ -34,7 +34,7 @@ inTab('an alert of a group is set after a look at the past, changed, deleted, an
   await tab.getByRole('dialog').getByRole('button', { name: 'Delete the alert' }).click();
   await table(tab).first().waitFor();
   const link = tab.locator(`a[href="#/alerts/${alertId}"]`);
-  assert.equal(await link.count(), 0);
+  await eventually(() => link.count(), 0);
   await tab.getByRole('button', { name: 'Undo' }).click();
   await link.waitFor();
   await graph('mutation($id: Int!) { deleteAlert(input: { alertId: $id }) { alert { alertId } } }', { id: alertId });
@@ -62,7 +62,7 @@ inTab('a condition is set, notices, and is deleted', async (tab) => {
   await tab.getByRole('button', { name: 'New condition' }).click();
   const dialog = tab.getByRole('dialog', { name: 'New condition' });
   await dialog.getByLabel('Notice when').selectOption({ label: 'A value changes' });
-  assert.equal(await dialog.getByLabel('A group together').count(), 0);
+  await eventually(() => dialog.getByLabel('A group together').count(), 0);
   await dialog.getByLabel('Notice when').selectOption({ label: 'It will use too much' });
   await dialog.getByLabel('More than, in the billing period').fill('much');
   await dialog.getByText('Write a limit such as 500 MB or 1.5 GB.').waitFor();
@@ -112,7 +112,7 @@ inTab('a silence covers what fires, is changed and ended, and the bell shows wha
   await dialog.getByText('It must end after it begins.').waitFor();
   await setDate(dialog, 'Ends', `${new Date().getUTCFullYear() + 1}-01-01T00:00`);
   await dialog.getByText('Choose every alert, or something below.').waitFor();
-  assert.ok(await dialog.getByRole('button', { name: 'Silence', exact: true }).isDisabled());
+  await eventually(() => dialog.getByRole('button', { name: 'Silence', exact: true }).isDisabled(), true);
   await dialog.getByLabel('Subscribers, by ICCID, device EUI or IMEI').fill(physicalId);
   await accessible(tab, 'a new silence');
   await dialog.getByRole('button', { name: 'Silence', exact: true }).click();
@@ -156,7 +156,7 @@ inTab('a recipient is added, gets a test mail, is changed and deleted', async (t
   const choice = tab.getByRole('dialog', { name: 'What ops@e2e.example gets' });
   await choice.getByRole('checkbox', { name: 'Every alert' }).uncheck();
   await choice.getByText('Choose every alert, or something below.').waitFor();
-  assert.ok(await choice.getByRole('button', { name: 'Save' }).isDisabled());
+  await eventually(() => choice.getByRole('button', { name: 'Save' }).isDisabled(), true);
   for (const name of ['Alerts', 'Groups', 'Groups']) {
     await choice.getByRole('combobox', { name }).fill('');
     await choice.getByRole('combobox', { name }).press('ArrowDown');
@@ -172,7 +172,7 @@ inTab('a recipient is added, gets a test mail, is changed and deleted', async (t
   await tab.getByRole('button', { name: 'Delete noc@e2e.example' }).click();
   await tab.getByRole('button', { name: 'Delete the recipient' }).click();
   await tab.getByText('noc@e2e.example gets no more mail.').waitFor();
-  assert.equal(await tab.getByRole('list', { name: 'Recipients' }).getByText('noc@e2e.example').count(), 0);
+  await eventually(() => tab.getByRole('list', { name: 'Recipients' }).getByText('noc@e2e.example').count(), 0);
   await tab.reload();
   for (let i = 0; (await graph('{ recipients { nodes { email } } }')).recipients.nodes.some(({ email }) => email === 'noc@e2e.example'); i++) {
     assert.ok(i < 100, 'the recipient is still there');
@@ -223,7 +223,7 @@ inTab('a key is made for a user, its secret is shown once, and it is revoked', a
   const exchange = () => fetch(`${base}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret }) });
   assert.equal((await exchange()).status, 200);
   await tab.getByRole('button', { name: 'Done' }).click();
-  assert.equal(await tab.getByText(secret).count(), 0);
+  await eventually(() => tab.getByText(secret).count(), 0);
   const { accessKeys } = await graph('{ accessKeys(first: 100) { nodes { accessKeyId scopes userEmail } } }');
   const { scopes, userEmail } = accessKeys.nodes.find(({ accessKeyId }) => accessKeyId === id);
   assert.ok(userEmail === 'analyst@demo.example' && scopes.includes('VIEW_SUBSCRIBER') && !scopes.includes('VIEW_MONITORING_ALERTS'), scopes.join());
@@ -280,7 +280,7 @@ for (const [colorScheme, width] of [['light', 1440], ['dark', 390]])
       await tab.goto(`${base}/${place}`);
       await tab.locator('.panel').first().waitFor();
       await tab.waitForFunction(() => !document.querySelector('.waiting, .loading, [aria-busy="true"]'));
-      assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), width, place);
+      await eventually(() => tab.evaluate(() => document.documentElement.scrollWidth), width, place);
       await accessible(tab, place);
     }
   }, { colorScheme, viewport: { width, height: 844 } });
@@ -293,6 +293,6 @@ inTab('a user without the permissions reads what is missing', async (tab) => {
   for (const place of ['#/alerts', '#/alerts/log', '#/alerts/conditions', '#/alerts/silences', '#/alerts/webhooks', '#/alerts/recipients', '#/alerts/new', '#/alerts/1', '#/groups', '#/groups/1', '#/tags', '#/tags/fleet', '#/users', '#/users/keys', '#/users/documents', '#/usage', '#/audit', '#/subscribers']) {
     await tab.goto(`${base}/${place}`);
     await tab.locator('.empty').filter({ hasText: 'You need the permission' }).waitFor();
-    assert.equal(await tab.getByRole('alert').count(), 0, place);
+    await eventually(() => tab.getByRole('alert').count(), 0, place);
   }
 });

@@ -1,7 +1,7 @@
 // What needs attention, and when subscribers were seen last.
 import assert from 'node:assert/strict';
 import { enter, graph } from './browser.js';
-import { accessible, downloaded, pageTests } from './tab.js';
+import { accessible, downloaded, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 let made = 0;
@@ -36,7 +36,7 @@ inTab('each number of what needs attention leads to the list that it counts', as
       await enter(tab);
       const panel = tab.getByRole('region', { name: 'Needs attention' });
       await panel.waitFor();
-      assert.equal(await tab.locator('section.panel h2').first().textContent(), 'Needs attention');
+      await eventually(() => tab.locator('section.panel h2').first().textContent(), 'Needs attention');
       await accessible(tab, 'what needs attention');
       const linkOf = (words) => panel.getByRole('link', { name: new RegExp(words) });
       const numberOf = async (text) => Number(/^[\d,]+/.exec(await text.textContent())[0].replaceAll(',', ''));
@@ -53,15 +53,15 @@ inTab('each number of what needs attention leads to the list that it counts', as
       await tab.getByText('Only those that fail.').waitFor();
       const listed = tab.getByRole('list', { name: 'Webhooks', exact: true }).getByRole('listitem');
       await listed.filter({ hasText: 'out of order' }).waitFor();
-      assert.equal(await listed.count(), 1);
+      await eventually(() => listed.count(), 1);
       await tab.goBack();
       await panel.getByRole('link', { name: '1 address refused mail', exact: true }).click();
       await tab.getByText('Only addresses that refused mail.').waitFor();
       await tab.getByRole('button', { name: 'Restore mail to refused@demo.example' }).waitFor();
-      assert.equal(await tab.getByRole('button', { name: /^Restore mail to/ }).count(), 1);
+      await eventually(() => tab.getByRole('button', { name: /^Restore mail to/ }).count(), 1);
       await tab.goBack();
       await panel.waitFor();
-      assert.equal(await panel.getByRole('link', { name: /^0 / }).count(), 0);
+      await eventually(() => panel.getByRole('link', { name: /^0 / }).count(), 0);
     });
   } finally {
     await graph('mutation($input: DeleteWebhookInput!) { deleteWebhook(input: $input) { webhook { webhookId } } }', { input: { webhookId } });

@@ -2,7 +2,7 @@
 // units, charts and tables.
 import assert from 'node:assert/strict';
 import { base, enter, graph, textOf } from './browser.js';
-import { example, openExample, pageTests, runQuery, subscribers } from './tab.js';
+import { eventually, example, openExample, pageTests, runQuery, subscribers } from './tab.js';
 
 const inTab = pageTests();
 
@@ -92,11 +92,11 @@ inTab('a chart shows totals in its legend, and beside the pointer what a day hol
   await over.scrollIntoViewIfNeeded();
   const { width, height } = await over.boundingBox();
   const tip = usage.locator('.plot-tip');
-  assert.ok(await tip.isHidden());
+  await eventually(() => tip.isHidden(), true);
   for (const part of [0.01, 0.5, 0.99]) {
     await over.hover({ position: { x: width * part, y: height / 2 } });
     await tip.getByText('Total').waitFor();
-    assert.match(await tip.innerText(), /%/);
+    await eventually(() => tip.innerText(), /%/);
     const inside = await tip.evaluate((box) => box.getBoundingClientRect().left >= box.parentElement.getBoundingClientRect().left - 1 && box.getBoundingClientRect().right <= box.parentElement.getBoundingClientRect().right + 1);
     assert.ok(inside, `at ${part} of the width the values leave the plot`);
   }
@@ -134,15 +134,15 @@ inTab('a log of events is a table first, and its legend takes three rows at most
   try {
     await enter(tab, '#/explore');
     await example(tab, /^Alert log/);
-    assert.ok((await tab.locator('.result tbody tr').count()) > 9);
-    assert.equal(await tab.locator('.result .plot').count(), 0);
+    await eventually(() => tab.locator('.result tbody tr').count().then((rows) => rows > 9), true);
+    await eventually(() => tab.locator('.result .plot').count(), 0);
     await tab.getByRole('button', { name: 'Chart', exact: true }).click();
     const legend = tab.locator('.result .u-legend');
     await legend.waitFor();
     const row = await legend.locator('.u-series').first().evaluate((element) => element.getBoundingClientRect().height);
     const { height } = await legend.boundingBox();
     assert.ok(height <= 3.3 * row, `a legend of ${height} px with rows of ${row} px`);
-    assert.ok((await tab.locator('.result .u-legend .u-series').count()) <= 9);
+    await eventually(() => tab.locator('.result .u-legend .u-series').count().then((shown) => shown <= 9), true);
     assert.ok((await tab.locator('.explore').boundingBox()).height <= 900);
   } finally {
     for (const alertId of fired) await deleteAlert(alertId);
@@ -200,7 +200,7 @@ inTab('figures side by side have labels that can be told apart, in whole', async
   const labels = tab.locator('.result .bar-label');
   const texts = await labels.allTextContents();
   assert.deepEqual([...texts].sort(), ['Last period · Received (MT)', 'Last period · Sent (MO)', 'This period · Received (MT)', 'This period · Sent (MO)']);
-  for (const label of await labels.all()) assert.ok(await label.evaluate((element) => element.scrollWidth <= element.clientWidth), await label.textContent());
+  for (const label of await labels.all()) await eventually(() => label.evaluate((element) => element.scrollWidth <= element.clientWidth), true, await label.textContent());
 });
 
 inTab('an alert of which the past is looked at lists each time that it would have fired', async (tab) => {

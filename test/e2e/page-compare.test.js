@@ -1,7 +1,7 @@
 // Why one SIM uses so much: its own past, its group, its sessions and its protocols.
 import assert from 'node:assert/strict';
 import { enter, graph, textOf } from './browser.js';
-import { accessible, countClicks, oneSubscriber, pageTests } from './tab.js';
+import { accessible, countClicks, eventually, oneSubscriber, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
@@ -26,14 +26,14 @@ for (const options of [{}, { colorScheme: 'dark' }, { viewport: { width: 390, he
     await enter(tab, `#/subscribers/${physicalId}`);
     const compared = tab.getByRole('region', { name: 'Usage' }).getByRole('list', { name: 'Usage compared' });
     await compared.getByText(`Median of ${group.name}`).waitFor();
-    assert.equal(await compared.getByRole('listitem').count(), 3);
+    await eventually(() => compared.getByRole('listitem').count(), 3);
     const [before, start] = [Date.parse(asked.before), Date.parse(asked.start)];
     assert.ok(Math.abs(start - before - 30 * 86_400_000) <= 3_600_000, 'the span before has 30 days, of which one may have 23 or 25 hours');
     await tab.getByRole('region', { name: 'Usage' }).locator('.plot .u-legend').getByText('The span before').waitFor();
     await tab.getByText('The numbers as a table').click();
     await tab.getByRole('region', { name: 'Usage' }).getByText(/^Compared: [+−].* on the span before, .* times the median of the \d+ of /).waitFor();
     await accessible(tab, 'usage compared');
-    assert.ok(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than its window');
+    await eventually(() => tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, 'the page is wider than its window');
     if (process.env.SIMGRAPH_PICTURES) await tab.screenshot({ path: `${process.env.SIMGRAPH_PICTURES}/${name.replaceAll(' ', '-')}.png`, fullPage: true });
   }, options);
 }
@@ -82,5 +82,5 @@ inTab('an address with a span that is none shows all sessions', async (tab) => {
   const { physicalId } = await oneSubscriber();
   await enter(tab, `#/subscribers/${physicalId}?from=yesterday&to=`);
   await tab.getByRole('region', { name: 'Sessions', exact: true }).getByText(/^No network element|–/).first().waitFor();
-  assert.equal(await tab.getByText('That ran from').count(), 0);
+  await eventually(() => tab.getByText('That ran from').count(), 0);
 });

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { base, enter, graph } from './browser.js';
 import { account, interim } from './radius.js';
 import { authorized } from './server.js';
-import { accessible, countClicks, pageTests } from './tab.js';
+import { accessible, countClicks, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 const run = promisify(execFile);
@@ -66,17 +66,17 @@ inTab('a carrier is connected in four clicks: its sample is mapped, its address 
   await tab.getByLabel('A sample of what it sends').fill(streamed(100));
   await tab.getByText('2 of 4 would be booked, 1 left out, 1 cannot be used.').waitFor();
   const mapped = tab.getByRole('region', { name: 'Table of the sample' }).getByRole('row');
-  assert.match(await mapped.nth(1).textContent(), new RegExp(`booked${iccid}.*250\\skB1\\.50?\\sMB`));
-  assert.match(await mapped.nth(3).textContent(), /left out/);
-  assert.match(await mapped.nth(4).textContent(), /rejected/);
-  assert.equal(await tab.getByLabel('Name', { exact: true }).inputValue(), '1nce');
+  await eventually(() => mapped.nth(1).textContent(), new RegExp(`booked${iccid}.*250\\skB1\\.50?\\sMB`));
+  await eventually(() => mapped.nth(3).textContent(), /left out/);
+  await eventually(() => mapped.nth(4).textContent(), /rejected/);
+  await eventually(() => tab.getByLabel('Name', { exact: true }).inputValue(), '1nce');
   await tab.getByLabel('Name', { exact: true }).fill('1nce-page');
   await tab.getByRole('button', { name: 'Create the source' }).click();
   await tab.getByRole('button', { name: 'Copy secret' }).click();
   assert.equal(await clicks(), 4);
 
   const secret = await copied(tab, 'Secret');
-  assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), secret);
+  await eventually(() => tab.evaluate(() => navigator.clipboard.readText()), secret);
   const { path } = await source('1nce-page', 'path');
   assert.equal(await copied(tab, 'Address'), base + path);
   await tab.getByText('Waiting for the first records').waitFor();
@@ -87,12 +87,12 @@ inTab('a carrier is connected in four clicks: its sample is mapped, its address 
   await tab.getByRole('list', { name: 'Rejected records' }).getByText('rejected').waitFor();
 
   await tab.getByRole('button', { name: 'Hide the secret' }).click();
-  assert.equal(await tab.getByText(secret).count(), 0);
+  await eventually(() => tab.getByText(secret).count(), 0);
   assert.match(await copied(tab, 'A test with curl'), /-u any:SECRET /);
   await tab.getByRole('link', { name: 'Usage by source' }).click();
   const shares = tab.getByRole('list', { name: 'Usage by source' });
   await shares.getByText('1nce-page').waitFor();
-  assert.match(await shares.getByRole('listitem').filter({ hasText: '1nce-page' }).textContent(), /1nce-page .*%.*3\.50?\sMB/);
+  await eventually(() => shares.getByRole('listitem').filter({ hasText: '1nce-page' }).textContent(), /1nce-page .*%.*3\.50?\sMB/);
   await tab.getByRole('row').filter({ hasText: '1nce-page' }).getByText('active').waitFor();
   await tab.getByRole('button', { name: '31 days' }).click();
   await shares.getByText('1nce-page').waitFor();
@@ -118,7 +118,7 @@ inTab('a profile is written for a sample of CSV, and files are read by it', asyn
   await tab.getByText('Say where the fields are').or(tab.getByText('Write a name for the profile.')).waitFor();
   const csv = (volume) => `ICCID;Start;kB\n${iccid};${time(3).slice(0, 16).replace('T', ' ')};${volume}\n`;
   await tab.getByLabel('A sample of what it sends').fill(csv('1,5'));
-  assert.equal(await tab.getByLabel('Expression of Start').inputValue(), 'r.Start');
+  await eventually(() => tab.getByLabel('Expression of Start').inputValue(), 'r.Start');
   await tab.getByLabel('Name of the profile').fill('mvno');
   await tab.getByText('1 cannot be used').waitFor();
   await tab.getByLabel(/^Date formats/).fill('yyyy-MM-dd HH:mm');
@@ -129,7 +129,7 @@ inTab('a profile is written for a sample of CSV, and files are read by it', asyn
   await tab.getByRole('link', { name: 'Connect', exact: true }).click();
   const question = tab.getByRole('dialog', { name: 'Discard what you typed?' });
   await question.getByRole('button', { name: 'Keep editing' }).click();
-  assert.equal(await tab.getByLabel('Name of the profile').inputValue(), 'mvno');
+  await eventually(() => tab.getByLabel('Name of the profile').inputValue(), 'mvno');
 
   await tab.getByLabel('Or a file').setInputFiles({ name: 'usage.csv', mimeType: 'text/csv', buffer: Buffer.from(csv('1,5') + csv('2').split('\n')[1]) });
   await tab.getByText('2 of 2 would be booked.').waitFor();
@@ -297,7 +297,7 @@ inTab('a source is paused, gets a new secret and another profile, its rejects ar
   const next = await shown.locator('dd').textContent();
   for (const one of [secret, next]) assert.equal((await post('[]', one)).status, 200);
   await shown.getByRole('button', { name: 'Done' }).click();
-  assert.equal(await tab.getByText(next).count(), 0);
+  await eventually(() => tab.getByText(next).count(), 0);
   await tab.getByText('Secret before').waitFor();
 
   const rejects = panelOf(tab, 'Rejected records');
@@ -335,7 +335,7 @@ inTab('a source is paused, gets a new secret and another profile, its rejects ar
   await tab.getByRole('button', { name: 'Save as a new version' }).click();
   await tab.getByRole('heading', { level: 1, name: /1nce by number version 2/ }).waitFor();
   await tab.getByRole('button', { name: 'Take up version 1' }).click();
-  assert.equal(await tab.getByLabel('For whom').inputValue(), '');
+  await eventually(() => tab.getByLabel('For whom').inputValue(), '');
   await tab.getByRole('button', { name: 'Reset' }).click();
   await tab.getByRole('button', { name: 'Delete' }).click();
   await tab.getByRole('dialog').getByRole('button', { name: 'Delete the profile' }).click();
@@ -361,7 +361,7 @@ inTab('usage by source says its bound of 31 days', async (tab) => {
   await panel.getByRole('list', { name: 'Usage by source' }).getByText('1nce-year').waitFor();
   await panel.getByRole('button', { name: '7 days' }).click();
   await panel.getByRole('list', { name: 'Usage by source' }).getByText('1nce-year').waitFor();
-  assert.equal(await panel.getByText('Of the last 31 days').count(), 0);
+  await eventually(() => panel.getByText('Of the last 31 days').count(), 0);
   const { groupId } = (await graph('query ($id: String!) { subscriber(by: {physicalId: $id}) { group { groupId } } }', { id: subscriber })).subscriber.group;
   await tab.goto(`${base}/#/groups/${groupId}`);
   await panelOf(tab, 'Usage this billing period').getByText('By source', { exact: true }).click();
@@ -379,14 +379,14 @@ inTab('who may not connect sees no action, and users of groups only no sources',
   const reader = await sign('reader-of-sources@demo.example', { all: true });
   await enter(tab, '#/sources', reader);
   await tab.getByRole('row').filter({ hasText: '1nce-hidden' }).waitFor();
-  assert.equal(await tab.getByRole('link', { name: 'Connect', exact: true }).count(), 0);
+  await eventually(() => tab.getByRole('link', { name: 'Connect', exact: true }).count(), 0);
   await tab.getByRole('link', { name: '1nce-hidden' }).click();
   await tab.getByRole('heading', { level: 1, name: /1nce-hidden/ }).waitFor();
   await panelOf(tab, 'Rejected records').getByText('No record was rejected.').waitFor();
-  assert.deepEqual(await tab.getByRole('main').getByRole('button').allTextContents(), []);
+  await eventually(() => tab.getByRole('main').getByRole('button').allTextContents(), []);
   await tab.goto(`${base}/#/sources/profiles/1nce`);
   await tab.getByLabel('Expression of Id of the record').waitFor();
-  assert.equal(await tab.getByRole('main').getByRole('button').count(), 0);
+  await eventually(() => tab.getByRole('main').getByRole('button').count(), 0);
   for (const place of ['connect', 'connect/webhook', 'connect/radius']) {
     await tab.goto(`${base}/#/sources/${place}`);
     await tab.getByText(/^Only users of the whole company/).waitFor();
@@ -396,8 +396,8 @@ inTab('who may not connect sees no action, and users of groups only no sources',
   const restricted = await sign('groups-of-sources@demo.example', { groupIds: [groupId] });
   await enter(tab, '#/sources', restricted);
   await tab.getByRole('heading', { name: 'Usage by source' }).waitFor();
-  assert.equal(await tab.getByText('Carriers and platforms').count(), 0);
-  assert.equal(await tab.getByRole('link', { name: 'Connect', exact: true }).count(), 0);
+  await eventually(() => tab.getByText('Carriers and platforms').count(), 0);
+  await eventually(() => tab.getByRole('link', { name: 'Connect', exact: true }).count(), 0);
   for (const place of ['named/1nce-hidden', 'profiles', 'profiles/1nce', 'new-profile', 'connect/webhook']) {
     await tab.goto(`${base}/#/sources/${place}`);
     await tab.getByText(/^Only users of the whole company/).waitFor();
@@ -410,7 +410,7 @@ for (const [name, options] of Object.entries({ light: { colorScheme: 'light' }, 
     await post(JSON.stringify([usage(name.length + 600), { ...usage(700), sim: {} }]));
     const check = async (what) => {
       await accessible(tab, what);
-      if (options.viewport) assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), options.viewport.width, what);
+      if (options.viewport) await eventually(() => tab.evaluate(() => document.documentElement.scrollWidth), options.viewport.width, what);
     };
     await enter(tab, '#/sources');
     await tab.getByRole('list', { name: 'Usage by source' }).waitFor();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { base, enter, graph, openTab, textOf } from './browser.js';
 import { askAs, companyIn, run } from './companies.js';
-import { accessible, browserOf, pageTests } from './tab.js';
+import { accessible, browserOf, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
@@ -31,7 +31,7 @@ inTab('a dashboard is made, gets tiles, is moved by the keyboard, saved, shared,
   await add('Which tariff is outgrown');
   await add('Partner by day, this month');
   await answered(tab, 'Partner by day, this month');
-  assert.equal(await tab.locator('.tile-panel').count(), 3);
+  await eventually(() => tab.locator('.tile-panel').count(), 3);
   // By the keyboard alone: the focus stays on the button.
   const wider = tile(tab, 'Partner by day, this month').getByRole('button', { name: 'Wider' });
   await wider.focus();
@@ -69,7 +69,7 @@ inTab('a dashboard is made, gets tiles, is moved by the keyboard, saved, shared,
   await tab.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Dashboards' }).click();
   await tab.getByRole('button', { name: `Delete the dashboard ${name}` }).click();
   await tab.getByText(`The dashboard ${name} is deleted.`).waitFor();
-  assert.equal(await tab.getByRole('link', { name, exact: true }).count(), 0);
+  await eventually(() => tab.getByRole('link', { name, exact: true }).count(), 0);
   await tab.getByRole('button', { name: 'Undo' }).click();
   await tab.getByRole('link', { name, exact: true }).waitFor();
   assert.equal((await read(id)).name, name);
@@ -134,14 +134,14 @@ inTab('the overview is a dashboard that is copied before it is changed', async (
   await enter(tab, '#/dashboards');
   await ready(tab).click();
   await answered(tab, 'Bytes, this billing period, against the span before');
-  assert.equal(await tab.getByRole('button', { name: 'Edit', exact: true }).count(), 0);
+  await eventually(() => tab.getByRole('button', { name: 'Edit', exact: true }).count(), 0);
   await tab.getByRole('button', { name: 'Copy and change' }).click();
   const dialog = tab.getByRole('dialog', { name: 'Copy Overview' });
   await dialog.getByLabel('Name').fill(name);
   await dialog.getByRole('button', { name: 'Copy' }).click();
   await tab.getByRole('heading', { level: 1, name }).waitFor();
   await tab.getByRole('button', { name: 'Add a tile' }).waitFor();
-  assert.equal(await tab.locator('.tile-panel').count(), 9);
+  await eventually(() => tab.locator('.tile-panel').count(), 9);
 });
 
 inTab('a tile whose question was deleted says so, the others are answered, and it is taken off', async (tab) => {
@@ -183,14 +183,14 @@ for (const timeZone of ['Europe/Berlin', 'America/St_Johns']) {
       await answered(tab, 'Bytes, 2026-11-10');
       tab.off('response', note);
       assert.ok(answers.includes(String(await totalOf(bearer))), `${answers} has no ${await totalOf(bearer)}`);
-      assert.equal(await tab.getByText('The question of this tile was deleted, or you do not see it.').count(), isWhole ? 0 : 1);
-      assert.equal(await tab.getByRole('button', { name: 'Edit', exact: true }).count(), isWhole ? 1 : 0);
+      await eventually(() => tab.getByText('The question of this tile was deleted, or you do not see it.').count(), isWhole ? 0 : 1);
+      await eventually(() => tab.getByRole('button', { name: 'Edit', exact: true }).count(), isWhole ? 1 : 0);
     }
     await tab.goto(`${base}/${place(own)}`);
     await tab.getByText('There is no such dashboard, or it is not shared with you.').waitFor();
     await tab.getByRole('link', { name: 'All dashboards' }).click();
     await tab.getByRole('link', { name: 'Everybody', exact: true }).waitFor();
-    assert.equal(await tab.getByRole('link', { name: 'Mine', exact: true }).count(), 0);
+    await eventually(() => tab.getByRole('link', { name: 'Mine', exact: true }).count(), 0);
     const lines = run(['export', '--company', name]).split('\n').filter((line) => line.includes('"type":"dashboard"')).map((line) => JSON.parse(line));
     assert.deepEqual(lines.map(({ name, tiles }) => [name, tiles.length]), [['Everybody', 3]]);
   }, { timezoneId: 'Asia/Tokyo' });
@@ -203,8 +203,8 @@ inTab('on a wall the dashboard stands alone, and is read again by itself', async
   await answered(tab, 'Bytes, 7 days');
   await tab.getByRole('button', { name: 'Full screen' }).click();
   await tab.waitForURL(/wall=1/);
-  assert.equal(await tab.locator('.bar').isVisible(), false);
-  assert.equal(await tab.evaluate(() => document.fullscreenElement !== null), true);
+  await eventually(() => tab.locator('.bar').isVisible(), false);
+  await eventually(() => tab.evaluate(() => document.fullscreenElement !== null), true);
   const [again] = await Promise.all([tab.waitForRequest((request) => textOf(request).includes('query Usage(')), tab.clock.runFor(61_000)]);
   assert.ok(again);
   await tab.getByRole('button', { name: 'Leave full screen' }).click();
@@ -236,7 +236,7 @@ inTab('no violations of axe in both colours and on a phone, where the tiles stan
         await enter(other.tab, address);
         await (address === '#/dashboards' ? ready(other.tab) : other.tab.locator('.tile-panel .figures strong').nth(8)).waitFor();
         await accessible(other.tab, `${JSON.stringify(options)} ${address}`);
-        assert.ok(await other.tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${address} is wider than the window`);
+        await eventually(() => other.tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${address} is wider than the window`);
       }
       if (options.viewport) {
         const lefts = await other.tab.locator('.tile-panel').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
@@ -258,7 +258,7 @@ inTab('on paper there are no controls but company, period, zone and time, on A4'
     await tab.emulateMedia({ media: 'print' });
     const { company } = await graph('{ company { name timeZone } }');
     const head = tab.locator('.printed');
-    assert.equal(await head.isVisible(), true);
+    await eventually(() => head.isVisible(), true);
     const text = await head.textContent();
     for (const part of [company.name, company.timeZone, 'billing period', 'printed for']) assert.ok(text.includes(part), `${text} has no ${part}`);
     const shown = await tab.locator('button:visible, select:visible, input:visible, nav:visible, .bar:visible').count();

@@ -29,7 +29,7 @@ for await (const line of createInterface(server.stdout)) {
 }
 server.stdout.resume();
 const { base, enter, textOf, token } = await import('./browser.js');
-const { accessible, pageTests } = await import('./tab.js');
+const { accessible, eventually, pageTests } = await import('./tab.js');
 const inTab = pageTests();
 
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -69,7 +69,7 @@ inTab('a question about usage is answered, and every place opens without a text'
     await tab.goto(`${base}/${link}`);
     await tab.locator('main h1').first().waitFor({ state: 'attached' });
     await tab.locator('main [aria-busy=true], main .waiting, main .loading').first().waitFor({ state: 'detached' });
-    assert.equal(await tab.locator('main .failure').count(), 0, link);
+    await eventually(() => tab.locator('main .failure').count(), 0, link);
   }
   assert.deepEqual(texts, []);
 });

@@ -1,7 +1,7 @@
 // Moving subscribers into a group with alerts: what that sets off is said before it starts, can be silenced, and is not undone.
 import assert from 'node:assert/strict';
 import { enter, graph } from './browser.js';
-import { accessible, countClicks, pageTests, pick } from './tab.js';
+import { accessible, countClicks, eventually, pageTests, pick } from './tab.js';
 
 const inTab = pageTests();
 
@@ -72,7 +72,7 @@ inTab('a move into a watched group says what it sets off before it starts, and w
   // What fired in this billing period does not fire in it again.
   const again = await tried(tab, 'Forecast');
   await again.dialog.getByText('Would set off no alert.').waitFor();
-  assert.equal(await again.dialog.getByRole('checkbox').count(), 0);
+  await eventually(() => again.dialog.getByRole('checkbox').count(), 0);
   await accessible(tab, 'a forecast of nothing');
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { base, enter } from './browser.js';
 import { run } from './companies.js';
-import { accessible, pageTests } from './tab.js';
+import { accessible, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
@@ -73,7 +73,7 @@ inTab('who is signed in stands above each document, with the version below its c
     await tab.getByText('Sees the whole company').waitFor();
   }
   await tab.goto(`${base}/docs/handbook`);
-  assert.match(await tab.locator('.contents .version').innerText(), /^simgraph \S+/);
+  await eventually(() => tab.locator('.contents .version').innerText(), /^simgraph \S+/);
   await tab.locator('.account-button').click();
   await tab.getByRole('button', { name: 'Sign out' }).click();
   await tab.locator('.account-button').waitFor({ state: 'detached' });

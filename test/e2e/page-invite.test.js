@@ -1,7 +1,7 @@
 // A colleague is invited from the page alone, signs in by the link, and is seen, signed out and removed.
 import assert from 'node:assert/strict';
 import { enter, graph, openTab } from './browser.js';
-import { accessible, browserOf, countClicks, pageTests, pickAlso } from './tab.js';
+import { accessible, browserOf, countClicks, eventually, pageTests, pickAlso } from './tab.js';
 
 const inTab = pageTests();
 const email = `colleague-${Date.now()}@e2e.example`;
@@ -17,8 +17,8 @@ inTab('a colleague of two groups is invited in six clicks, signs in by the link 
   await tab.getByRole('button', { name: 'New user' }).click();
   const dialog = tab.getByRole('dialog', { name: 'New user' });
   await dialog.getByLabel('E-mail address').fill(email);
-  assert.equal(await dialog.getByRole('radio', { checked: true }).count(), 0);
-  assert.ok(await dialog.getByRole('button', { name: 'Invite' }).isDisabled());
+  await eventually(() => dialog.getByRole('radio', { checked: true }).count(), 0);
+  await eventually(() => dialog.getByRole('button', { name: 'Invite' }).isDisabled(), true);
   await dialog.getByLabel('View Subscriber').check();
   await dialog.getByLabel('These groups').check();
   for (const { name } of groups) await pickAlso(dialog, 'Groups', name);
@@ -45,7 +45,7 @@ inTab('a colleague of two groups is invited in six clicks, signs in by the link 
     const second = await late.newPage();
     await second.goto(link);
     await second.getByRole('alert').filter({ hasText: 'was used before' }).waitFor();
-    assert.equal(await second.getByText(email).count(), 0);
+    await eventually(() => second.getByText(email).count(), 0);
     await late.close();
 
     await tab.reload();
@@ -88,7 +88,7 @@ inTab('a colleague is invited by the keyboard alone', async (tab) => {
   await tab.keyboard.type(invited);
   const reach = async (locator) => {
     for (let presses = 0; presses < 60 && !(await locator.evaluate((element) => element === document.activeElement)); presses++) await tab.keyboard.press('Tab');
-    assert.ok(await locator.evaluate((element) => element === document.activeElement), 'the keyboard does not lead there');
+    await eventually(() => locator.evaluate((element) => element === document.activeElement), true, 'the keyboard does not lead there');
   };
   const dialog = tab.getByRole('dialog');
   await reach(dialog.getByLabel('View Subscriber'));

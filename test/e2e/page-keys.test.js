@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { base, enter, graph } from './browser.js';
-import { accessible, countClicks, pageTests, pick } from './tab.js';
+import { accessible, countClicks, eventually, pageTests, pick } from './tab.js';
 
 const inTab = pageTests();
 
@@ -43,7 +43,7 @@ inTab('a key with a name and a purpose is rotated in four clicks: both work unti
   await tab.getByRole('button', { name: 'Copy both' }).click();
   assert.equal(await clicks(), 4);
   await accessible(tab, 'a rotated key');
-  assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), `${newId} ${newSecret}`);
+  await eventually(() => tab.evaluate(() => navigator.clipboard.readText()), `${newId} ${newSecret}`);
 
   const all = await keys();
   const [before, after] = [all.get(oldId), all.get(newId)];
@@ -97,7 +97,7 @@ inTab('a key is renamed, and one that has ended cannot be rotated', async (tab) 
   await row.getByRole('button', { name: 'Revoke Dashboards' }).click();
   await tab.getByRole('button', { name: 'Revoke the key' }).click();
   await row.getByText('revoked').waitFor();
-  assert.equal(await row.getByRole('button', { name: /^Rotate/ }).count(), 0);
+  await eventually(() => row.getByRole('button', { name: /^Rotate/ }).count(), 0);
 }, { viewport: { width: 390, height: 844 } });
 
 inTab('trusted documents stand beside the keys, with their text and whether they run', async (tab) => {

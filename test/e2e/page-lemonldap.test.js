@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { base, openTab } from './browser.js';
 import { down, installed, know, up } from './lemonldap.js';
-import { browserOf, pageTests } from './tab.js';
+import { browserOf, eventually, pageTests } from './tab.js';
 
 const inTab = installed ? pageTests() : (name) => test(name, { skip: 'LemonLDAP::NG is missing: scripts/install-test-tools.sh' });
 const atProvider = { expected: [/^foreign: http:\/\/localhost:/, /console: /] };
@@ -65,7 +65,7 @@ async function until(isSo, what) {
 inTab('a person of LemonLDAP signs in, and comes back to the same place', async (tab) => {
   await enterAs(tab, 'lois', '#/groups');
   await isSignedIn(tab, 'lois');
-  assert.equal(tab.url(), `${base}/#/groups`);
+  await eventually(() => tab.url(), `${base}/#/groups`);
   assert.equal(await answer(tab, fleet), '');
 }, atProvider);
 

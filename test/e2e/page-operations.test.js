@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before } from 'node:test';
 import { base, enter } from './browser.js';
 import { root, shell } from './programs.js';
-import { accessible, downloaded, pageTests, pick, setDate } from './tab.js';
+import { accessible, downloaded, eventually, pageTests, pick, setDate } from './tab.js';
 
 const inTab = pageTests();
 const size = 20_000;
@@ -68,9 +68,9 @@ inTab('a file of 20,000 lines is tried, run for those that do not fail, watched 
   await tab.getByText('Nothing has been changed in bulk').waitFor();
   await tab.getByRole('link', { name: 'Change by a file' }).click();
   await tab.getByLabel('CSV file').setInputFiles({ name: 'fleet.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
-  assert.equal(await tab.getByLabel('Field of ICCID').inputValue(), 'physicalId');
-  assert.equal(await tab.getByLabel('Field of Nickname').inputValue(), 'nickname');
-  assert.equal(await tab.getByLabel('Field of Remarks').inputValue(), '');
+  await eventually(() => tab.getByLabel('Field of ICCID').inputValue(), 'physicalId');
+  await eventually(() => tab.getByLabel('Field of Nickname').inputValue(), 'nickname');
+  await eventually(() => tab.getByLabel('Field of Remarks').inputValue(), '');
   await tab.getByLabel('Reason (optional)').fill('Ticket 4711: names of the fleet');
   await tab.getByRole('button', { name: 'Show what would change' }).click();
   await tab.getByText('20,000 of 20,000').waitFor({ timeout: 60_000 });
@@ -115,9 +115,8 @@ inTab('a file of 20,000 lines is tried, run for those that do not fail, watched 
   await enter(tab, `#/subscribers/${id(1)}?tab=history`, bearer);
   const history = tab.getByRole('list', { name: 'What happened, the newest first' });
   await history.getByRole('listitem').nth(1).waitFor();
-  const rows = await history.getByRole('listitem').allTextContents();
-  assert.match(rows[0], /^ChangeUndo.*nickname: .* → .*, by uploads@e2e\.example.*Reason: the wrong fleet/);
-  assert.match(rows[1], /^Change.*nickname: .* → .*, by uploads@e2e\.example.*Reason: Ticket 4711: names of the fleet/);
+  await eventually(() => history.getByRole('listitem').nth(0).textContent(), /^ChangeUndo.*nickname: .* → .*, by uploads@e2e\.example.*Reason: the wrong fleet/);
+  await eventually(() => history.getByRole('listitem').nth(1).textContent(), /^Change.*nickname: .* → .*, by uploads@e2e\.example.*Reason: Ticket 4711: names of the fleet/);
   await accessible(tab, 'the time line of a subscriber');
   await history.getByRole('link', { name: 'Undo' }).click();
   await tab.waitForURL(/#\/operations\//);
@@ -129,7 +128,7 @@ inTab('a file without a column of subscribers, or that is none, says so', async 
   const choose = (text) => tab.getByLabel('CSV file').setInputFiles({ name: 'fleet.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
   await choose('Truck,Colour\n1,red\n');
   await tab.getByText('One column must be the physicalId.').waitFor();
-  assert.ok(await tab.getByRole('button', { name: 'Show what would change' }).isDisabled());
+  await eventually(() => tab.getByRole('button', { name: 'Show what would change' }).isDisabled(), true);
   await choose('physicalId,nickname\n');
   await tab.getByRole('button', { name: 'Show what would change' }).click();
   await tab.getByText('the file has no line beneath its header').waitFor();
@@ -196,7 +195,7 @@ inTab('the first steps stay until they are done or dismissed', async (tab) => {
   await panel.waitFor({ state: 'detached' });
   await tab.reload();
   await tab.locator('.tile').first().waitFor();
-  assert.equal(await panel.count(), 0);
+  await eventually(() => panel.count(), 0);
 });
 
 inTab('a user is added, changed and disabled', async (tab) => {

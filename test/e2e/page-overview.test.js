@@ -1,7 +1,7 @@
 // The span of the overview: its figures, chart and top talkers, by the address.
 import assert from 'node:assert/strict';
 import { enter, graph, textOf } from './browser.js';
-import { accessible, downloaded, pageTests } from './tab.js';
+import { accessible, downloaded, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
@@ -42,11 +42,11 @@ inTab('the usage of the overview is that of the span that is chosen, and Back le
 
   await span(tab, 'Last period').click();
   await settled('Usage in the last billing period');
-  assert.equal(new URL(tab.url()).hash, '#/?span=last');
+  await eventually(() => new URL(tab.url()).hash, '#/?span=last');
   assert.deepEqual((await rowsOf(usage)).map(totalOf), company.usage.previous.series.map(({ total }) => total));
   const talkers = await rowsOf(top);
   for (const [i, id] of ids(company.usage.previous).entries()) assert.ok(talkers[i].includes(id), talkers[i]);
-  assert.match(await usage.locator('.figures').textContent(), /on the period before|nothing to compare with/);
+  await eventually(() => usage.locator('.figures').textContent(), /on the period before|nothing to compare with/);
 
   for (const [name, n] of [['7 days', 7], ['30 days', 30]]) {
     await span(tab, name).click();
@@ -59,7 +59,7 @@ inTab('the usage of the overview is that of the span that is chosen, and Back le
     assert.ok((await rowsOf(top)).length > 0);
     await usage.locator('.plot .u-legend').getByText('Days before').waitFor();
   }
-  assert.equal(await span(tab, '30 days').getAttribute('aria-current'), 'true');
+  await eventually(() => span(tab, '30 days').getAttribute('aria-current'), 'true');
   await tab.getByRole('region', { name: 'Top changes' }).getByRole('link', { name: 'Top risers' }).click();
   await tab.waitForURL(/#\/usage\?.*chart=RISERS/);
   await tab.getByRole('region', { name: 'Answer', exact: true }).locator('.bars, .empty').first().waitFor();
@@ -88,10 +88,10 @@ inTab('the overview shows who rose and fell most in the span that is chosen, and
   const { risen, fallen } = company.usage;
   assert.equal(risen.length + fallen.length, 10);
   for (const [name, expected] of [[/^Subscribers that rose most/, risen], [/^Subscribers that fell most/, fallen]]) {
-    assert.equal(await list(name).count(), expected.length);
+    await eventually(() => list(name).count(), expected.length);
     for (const [i, { subscriber, change }] of expected.entries()) {
-      assert.equal((await list(name).nth(i).locator('.bar-label').textContent()), subscriber.nickname || subscriber.physicalId);
-      assert.match(await list(name).nth(i).locator('.bar-value').textContent(), Number(change) > 0 ? /^\+/ : /^−/);
+      await eventually(() => list(name).nth(i).locator('.bar-label').textContent(), subscriber.nickname || subscriber.physicalId);
+      await eventually(() => list(name).nth(i).locator('.bar-value').textContent(), Number(change) > 0 ? /^\+/ : /^−/);
     }
   }
   const { text } = await downloaded(tab, () => panel.getByRole('button', { name: /as CSV$/ }).click());
@@ -134,6 +134,6 @@ for (const colorScheme of ['light', 'dark'])
         await span(tab, name).and(tab.locator('[aria-current="true"]')).waitFor();
         await tab.waitForFunction(() => !document.querySelector('.waiting, .loading, [aria-busy="true"]'));
         await accessible(tab, `the overview, ${name}`);
-        assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), width, name);
+        await eventually(() => tab.evaluate(() => document.documentElement.scrollWidth), width, name);
       }
     }, { colorScheme, viewport: { width, height: 844 } });

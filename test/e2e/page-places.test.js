@@ -1,15 +1,15 @@
 // Places of the page: addresses, Back, the focus, deleting and undoing.
 import assert from 'node:assert/strict';
 import { base, enter, graph, token } from './browser.js';
-import { focused, oneSubscriber, pageTests, scrollToRow } from './tab.js';
+import { eventually, focused, oneSubscriber, pageTests, scrollToRow } from './tab.js';
 
 const inTab = pageTests();
 
 inTab('the address that the server prints opens the overview', async (tab) => {
   await tab.goto(`${base}/#token=${token}`);
   await tab.locator('.tile').first().waitFor();
-  assert.equal(new URL(tab.url()).hash, '');
-  assert.equal(await tab.getByRole('heading', { name: 'There is no such place' }).count(), 0);
+  await eventually(() => new URL(tab.url()).hash, '');
+  await eventually(() => tab.getByRole('heading', { name: 'There is no such place' }).count(), 0);
 });
 
 inTab('an address that leads nowhere says so', async (tab) => {
@@ -46,11 +46,11 @@ inTab('the focus goes to what a change of the place shows', async (tab) => {
   await tab.getByRole('link', { name: 'Subscribers', exact: true }).first().focus();
   await tab.keyboard.press('Enter');
   await tab.locator('table.rows').waitFor();
-  assert.equal(await focused(tab), 'main Subscribers');
+  await eventually(() => focused(tab), 'main Subscribers');
   await tab.locator('table.rows tbody a').first().focus();
   await tab.keyboard.press('Enter');
   await tab.locator('#facts-title').waitFor();
-  assert.match(await focused(tab), /^main Subscriber /);
+  await eventually(() => focused(tab), /^main Subscriber /);
 });
 
 inTab('the focus returns from forms and dialogs to what opened them', async (tab) => {
@@ -58,24 +58,24 @@ inTab('the focus returns from forms and dialogs to what opened them', async (tab
   await enter(tab, `#/subscribers/${physicalId}`);
   await tab.getByRole('button', { name: 'Edit the nickname' }).click();
   await tab.getByLabel('Nickname').press('Escape');
-  assert.equal(await focused(tab), 'button Edit the nickname');
+  await eventually(() => focused(tab), 'button Edit the nickname');
   await tab.keyboard.press('Enter');
   await tab.getByLabel('Nickname').press('Enter');
   await tab.getByRole('button', { name: 'Edit the nickname' }).waitFor();
-  assert.equal(await focused(tab), 'button Edit the nickname');
+  await eventually(() => focused(tab), 'button Edit the nickname');
 
   await tab.getByRole('tab', { name: 'Alerts' }).click();
   await tab.getByRole('button', { name: 'Set an alert' }).click();
   await tab.getByLabel(/Lower threshold/).waitFor();
-  assert.match(await focused(tab), /^input/);
+  await eventually(() => focused(tab), /^input/);
   await tab.getByRole('button', { name: 'Cancel' }).click();
-  assert.equal(await focused(tab), 'button Set an alert');
+  await eventually(() => focused(tab), 'button Set an alert');
 
   const account = tab.locator('.account-button');
   await account.click();
   await tab.getByRole('button', { name: 'Sign out' }).focus();
   await tab.keyboard.press('Escape');
-  assert.ok(await account.evaluate((element) => element === document.activeElement));
+  await eventually(() => account.evaluate((element) => element === document.activeElement), true);
 });
 
 const alertsOf = async (physicalId) => (await graph('query($id: String!) { subscriber(by: {physicalId: $id}) { alerts { alert { alertId } } } }', { id: physicalId })).subscriber.alerts.map(({ alert }) => alert.alertId);
@@ -95,12 +95,12 @@ inTab('deleting an alert asks, and can be undone', async (tab) => {
   await dialog.getByText('more than 800\u00a0TB or 900\u00a0TB').waitFor();
   await dialog.getByRole('button', { name: 'Keep it' }).click();
   await dialog.waitFor({ state: 'detached' });
-  assert.equal(await focused(tab), `button Delete alert ${alertId}`);
+  await eventually(() => focused(tab), `button Delete alert ${alertId}`);
 
   await button.click();
   await dialog.getByRole('button', { name: 'Delete the alert' }).click();
   await button.waitFor({ state: 'detached' });
-  assert.equal(await focused(tab), 'ul Alerts of the subscriber');
+  await eventually(() => focused(tab), 'ul Alerts of the subscriber');
   await tab.getByRole('button', { name: 'Undo' }).click();
   await button.waitFor();
   assert.ok((await alertsOf(physicalId)).includes(alertId));
@@ -150,8 +150,8 @@ inTab('what was typed is lost by Back, a link or Escape only after a question', 
     await leave();
     await question.getByRole('button', { name: 'Keep editing' }).click();
     await question.waitFor({ state: 'detached' });
-    assert.equal(await lower.inputValue(), '123 MB');
-    assert.ok(tab.url().endsWith('#/alerts/new'));
+    await eventually(() => lower.inputValue(), '123 MB');
+    await eventually(() => new URL(tab.url()).hash, '#/alerts/new');
   }
   await tab.getByRole('link', { name: 'Groups', exact: true }).click();
   await question.getByRole('button', { name: 'Discard' }).click();
@@ -161,10 +161,10 @@ inTab('what was typed is lost by Back, a link or Escape only after a question', 
   const form = tab.getByRole('dialog', { name: 'New group' });
   await form.getByLabel('Name').fill('Typed');
   await tab.mouse.click(5, 5); // beside it
-  assert.equal(await form.getByLabel('Name').inputValue(), 'Typed');
+  await eventually(() => form.getByLabel('Name').inputValue(), 'Typed');
   await tab.keyboard.press('Escape');
   await question.getByRole('button', { name: 'Keep editing' }).click();
-  assert.equal(await form.getByLabel('Name').inputValue(), 'Typed');
+  await eventually(() => form.getByLabel('Name').inputValue(), 'Typed');
   await tab.keyboard.press('Escape');
   await question.getByRole('button', { name: 'Discard' }).click();
   await form.waitFor({ state: 'detached' });
@@ -177,7 +177,7 @@ inTab('what was typed is lost by Back, a link or Escape only after a question', 
   await nickname.fill('Typed');
   await tab.keyboard.press('Escape');
   await question.getByRole('button', { name: 'Keep editing' }).click();
-  assert.equal(await nickname.inputValue(), 'Typed');
+  await eventually(() => nickname.inputValue(), 'Typed');
   await tab.keyboard.press('Escape');
   await question.getByRole('button', { name: 'Discard' }).click();
   await tab.getByRole('button', { name: 'Edit the nickname' }).waitFor();

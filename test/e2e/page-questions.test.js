@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { base, enter, graph, openTab, textOf } from './browser.js';
 import { askAs, companyIn, run } from './companies.js';
-import { accessible, browserOf, countClicks, downloaded, pageTests, pick } from './tab.js';
+import { accessible, browserOf, countClicks, downloaded, eventually, pageTests, pick } from './tab.js';
 
 const inTab = pageTests();
 const answer = (tab) => tab.getByRole('region', { name: 'Answer' });
@@ -66,7 +66,7 @@ inTab('usage by group by day of last month is asked, kept and shared in six clic
   const kept = tab.getByRole('region', { name: 'Questions' });
   await kept.getByRole('button', { name: `Delete the question ${name}` }).click();
   await tab.getByText(`The question ${name} is deleted.`).waitFor();
-  assert.equal(await kept.getByRole('link', { name, exact: true }).count(), 0);
+  await eventually(() => kept.getByRole('link', { name, exact: true }).count(), 0);
   await tab.getByRole('button', { name: 'Undo' }).click();
   await kept.getByRole('link', { name, exact: true }).waitFor();
   const { auditLog } = await graph('{ auditLog(first: 1, filter: { action: { eq: "question.create" } }) { nodes { changes { field after } } } }');
@@ -143,8 +143,8 @@ inTab('the address is the question: it is read again, Back leads to the one befo
   await answer(tab).getByText('in the span before').waitFor({ state: 'detached' });
   await tab.reload();
   await answer(tab).locator('.plot canvas').waitFor();
-  assert.equal(await answer(tab).locator('.figures strong').textContent(), total);
-  assert.equal(await tab.getByLabel('Split by').inputValue(), 'OPERATOR');
+  await eventually(() => answer(tab).locator('.figures strong').textContent(), total);
+  await eventually(() => tab.getByLabel('Split by').inputValue(), 'OPERATOR');
   // A bar leads to the same question about its day, as its row in the table does.
   const bars = await answer(tab).locator('.u-over').boundingBox();
   await answer(tab).locator('.u-over').click({ position: { x: bars.width / 2, y: bars.height / 2 } });
@@ -154,7 +154,7 @@ inTab('the address is the question: it is read again, Back leads to the one befo
   await answer(tab).getByText('The numbers as a table').click();
   await answer(tab).locator('tbody th a').first().click();
   await tab.waitForURL(/span=DAYS/);
-  assert.equal(await tab.getByRole('combobox', { name: 'By', exact: true }).inputValue(), 'HOUR');
+  await eventually(() => tab.getByRole('combobox', { name: 'By', exact: true }).inputValue(), 'HOUR');
   await tab.getByRole('button', { name: 'Open in the editor' }).click();
   await tab.locator('.graphiql-query-editor .view-lines').getByText('seriesBy').first().waitFor();
 });
@@ -215,9 +215,9 @@ inTab('each chart has no violations of axe, in both colours and on a phone, wher
         await answer(other.tab).locator('.figures').waitFor();
         for (const summary of await other.tab.getByText('The numbers as a table').all()) await summary.click();
         await accessible(other.tab, `${JSON.stringify(options)} ${chart.chart}`);
-        assert.ok(await other.tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${chart.chart} is wider than the window`);
+        await eventually(() => other.tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${chart.chart} is wider than the window`);
         if (options.viewport) {
-          assert.equal(await other.tab.getByLabel('Split by').isVisible(), false);
+          await eventually(() => other.tab.getByLabel('Split by').isVisible(), false);
           assert.ok((await answer(other.tab).locator('.figures strong').boundingBox()).y < 500);
         }
       }
@@ -302,10 +302,10 @@ inTab('a shared question answers a user of groups about these groups alone, a pr
   await enter(tab, `#/usage?question=${shared}`, two);
   await tab.getByRole('heading', { level: 1, name: 'Everything' }).waitFor();
   assert.deepEqual(await lines(tab), [[part]]);
-  assert.equal(await tab.getByRole('button', { name: 'Save', exact: true }).count(), 0);
+  await eventually(() => tab.getByRole('button', { name: 'Save', exact: true }).count(), 0);
   const kept = tab.getByRole('region', { name: 'Questions' });
-  assert.equal(await kept.getByRole('link', { name: 'Everything' }).count(), 1);
-  for (const gone of ['Of the others', 'Mine']) assert.equal(await kept.getByRole('link', { name: gone }).count(), 0);
+  await eventually(() => kept.getByRole('link', { name: 'Everything' }).count(), 1);
+  for (const gone of ['Of the others', 'Mine']) await eventually(() => kept.getByRole('link', { name: gone }).count(), 0);
   for (const id of [hidden, own]) {
     await tab.goto(`${base}/#/usage?question=${id}`);
     await tab.getByText('There is no such question, or it is not shared with you.').waitFor();

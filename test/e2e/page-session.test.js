@@ -1,7 +1,7 @@
 // Sessions of the page: tabs, links with tokens, what sign-out leaves.
 import assert from 'node:assert/strict';
 import { base, beginSession, enter, graph, textOf } from './browser.js';
-import { example, failOperation, oneSubscriber, openExample, pageTests, runQuery } from './tab.js';
+import { eventually, example, failOperation, oneSubscriber, openExample, pageTests, runQuery } from './tab.js';
 
 const inTab = pageTests();
 
@@ -64,7 +64,7 @@ inTab('signing out ends the session and its token, and removes answers, drafts a
   await other.locator('table.rows tr').nth(2).waitFor();
 
   await signOut(tab);
-  assert.equal(tab.url(), `${base}/`);
+  await eventually(() => tab.url(), `${base}/`);
   await other.getByText('You have signed out in another tab.').waitFor();
   assert.ok(!(await keptDrafts(tab)).includes('FormerSecret'));
   await isRefused(withCookie);
@@ -72,7 +72,7 @@ inTab('signing out ends the session and its token, and removes answers, drafts a
 
   await enter(tab, '#/explore');
   await tab.getByText('Run a query, and what it answers is drawn here.').waitFor();
-  assert.equal(await tab.getByText('FormerSecret').count(), 0);
+  await eventually(() => tab.getByText('FormerSecret').count(), 0);
 }, refusals);
 
 inTab('all tabs show the same session, also when another user signs in in one of them', async (tab) => {
@@ -130,7 +130,7 @@ inTab('a wrong token is said to be wrong, not to have ended', async (tab) => {
   await tab.getByRole('alert').filter({ hasText: 'does not accept this access token' }).waitFor();
   await tab.goto(`${base}/#token=sgt_1_wrong`);
   await tab.getByRole('status').filter({ hasText: 'does not accept this access token' }).waitFor();
-  assert.equal(await tab.getByText('has ended').count(), 0);
+  await eventually(() => tab.getByText('has ended').count(), 0);
 }, refusals);
 
 inTab('a link with a token does not replace a session unasked', async (tab) => {
@@ -142,7 +142,7 @@ inTab('a link with a token does not replace a session unasked', async (tab) => {
   const dialog = tab.getByRole('dialog', { name: 'Sign in with the token of this link?' });
   await dialog.getByRole('button', { name: 'Stay signed in' }).click();
   await dialog.waitFor({ state: 'detached' });
-  assert.ok(!tab.url().includes(bearer));
+  await eventually(() => tab.url().includes(bearer), false);
   await tab.goto(`${base}/#token=sgt_1_wrong`);
   await dialog.getByRole('button', { name: 'Sign in with the link' }).click();
   await dialog.getByRole('alert').filter({ hasText: 'does not accept' }).waitFor();
@@ -161,8 +161,8 @@ inTab('a query that fails leaves no old rows under the new heading', async (tab)
   await failOperation(tab, 'query TopTalkers(');
   await tab.getByRole('navigation', { name: 'Span of the usage' }).getByRole('link', { name: 'Last period' }).click();
   await panel.getByRole('alert').filter({ hasText: 'try again soon' }).waitFor();
-  assert.equal(await panel.locator('.bars li').count(), 0);
-  assert.ok(await panel.getByRole('button', { name: /as CSV/ }).isDisabled());
+  await eventually(() => panel.locator('.bars li').count(), 0);
+  await eventually(() => panel.getByRole('button', { name: /as CSV/ }).isDisabled(), true);
 
   const { physicalId } = await oneSubscriber();
   await tab.goto(`${base}/#/subscribers/${physicalId}`);
@@ -172,7 +172,7 @@ inTab('a query that fails leaves no old rows under the new heading', async (tab)
   await failOperation(tab, '"MONTH"');
   await usage.getByRole('button', { name: 'A year' }).click();
   await usage.getByRole('alert').waitFor();
-  assert.equal(await usage.locator('.plot').count(), 0);
+  await eventually(() => usage.locator('.plot').count(), 0);
 });
 
 inTab('a part of a view that fails leaves the rest in view', async (tab) => {
@@ -198,7 +198,7 @@ inTab('"live" is lit only while the stream is there', async (tab) => {
   await enter(tab);
   const panel = tab.getByRole('region', { name: 'Alerts fired lately' });
   await panel.getByText(/^not live/).waitFor();
-  assert.equal(await panel.locator('.live').count(), 0);
+  await eventually(() => panel.locator('.live').count(), 0);
   refuse = false;
   await panel.getByRole('button', { name: 'Connect again' }).click();
   await panel.getByText('live', { exact: true }).waitFor();
@@ -213,7 +213,7 @@ inTab('while a query runs, the panel says so', async (tab) => {
   await enter(tab, '#/explore');
   await openExample(tab, /^Fleet overview/);
   await tab.locator('.result').getByText('Running the query').first().waitFor();
-  assert.equal(await tab.getByText('Run a query, and').count(), 0);
+  await eventually(() => tab.getByText('Run a query, and').count(), 0);
   await answer();
   await tab.locator('.result .sheet').waitFor();
   await tab.locator('.result').getByText('Running the query').waitFor({ state: 'detached' });

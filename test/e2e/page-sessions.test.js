@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { enter, graph } from './browser.js';
 import { account, interim, start, stop } from './radius.js';
-import { accessible, oneSubscriber, pageTests } from './tab.js';
+import { accessible, eventually, oneSubscriber, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
@@ -42,7 +42,7 @@ inTab('the page of a subscriber shows its sessions, and follows them', async (ta
   await panel.getByText('ended by').waitFor();
   await panel.getByText(/^8(\.00)?\sMB$/).waitFor();
   await record.getByText('offline', { exact: true }).waitFor();
-  assert.equal(await panel.getByRole('listitem').count(), 1);
+  await eventually(() => panel.getByRole('listitem').count(), 1);
 });
 
 inTab('sessions beyond the newest ten are on pages of their own', async (tab) => {
@@ -54,15 +54,15 @@ inTab('sessions beyond the newest ten are on pages of their own', async (tab) =>
   const panel = tab.getByRole('region', { name: 'Sessions' });
   const shown = (n) => panel.getByText(new RegExp(`^10\\.99\\.1\\.${n} · `));
   await shown(11).waitFor();
-  assert.equal(await panel.getByRole('listitem').count(), 10);
-  assert.equal(await panel.getByRole('button', { name: 'Newer' }).isDisabled(), true);
+  await eventually(() => panel.getByRole('listitem').count(), 10);
+  await eventually(() => panel.getByRole('button', { name: 'Newer' }).isDisabled(), true);
   await panel.getByRole('button', { name: 'Older' }).click();
   await shown(0).waitFor();
-  assert.equal(await panel.getByRole('listitem').count(), 2);
-  assert.equal(await panel.getByRole('button', { name: 'Older' }).isDisabled(), true);
+  await eventually(() => panel.getByRole('listitem').count(), 2);
+  await eventually(() => panel.getByRole('button', { name: 'Older' }).isDisabled(), true);
   await panel.getByRole('button', { name: 'Newer' }).click();
   await shown(11).waitFor();
-  assert.equal(await shown(0).count(), 0);
+  await eventually(() => shown(0).count(), 0);
 });
 
 inTab('the usage of a subscriber is split by protocol', async (tab) => {
@@ -83,6 +83,6 @@ for (const colorScheme of ['light', 'dark']) {
     await panel.getByText('10.98.0.7 · iot.example · 26201 Germany · EUTRAN · IMEI 35693803564380901 · pgw-berlin · ended by User-Request').waitFor();
     await panel.getByText(/^1\.50?\sMB$/).waitFor();
     await accessible(tab, 'a subscriber with sessions');
-    assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390);
+    await eventually(() => tab.evaluate(() => document.documentElement.scrollWidth), 390);
   }, { colorScheme, viewport: { width: 390, height: 844 } });
 }

@@ -1,7 +1,7 @@
 // Long forms at the side of their view.
 import assert from 'node:assert/strict';
 import { base, enter, graph } from './browser.js';
-import { accessible, focused, pageTests } from './tab.js';
+import { accessible, eventually, focused, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
@@ -33,16 +33,16 @@ for (const [colorScheme, width] of [['light', 1440], ['dark', 390]])
       await sheet.waitFor();
       await sheet.getByRole('button', { name: 'Cancel' }).waitFor();
       await sheet.locator('.actions').last().waitFor();
-      assert.deepEqual(await sheet.evaluate((element) => {
+      await eventually(() => sheet.evaluate((element) => {
         const { right, top, bottom } = element.getBoundingClientRect();
         const actions = [...element.querySelectorAll('.actions')].at(-1).getBoundingClientRect();
         return [element.classList.contains('sheet'), right, top, bottom, Math.round(actions.bottom)];
       }), [true, width, 0, 844, 844], title);
       await accessible(tab, title);
-      assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), width, title);
+      await eventually(() => tab.evaluate(() => document.documentElement.scrollWidth), width, title);
       await tab.keyboard.press('Escape');
       await sheet.waitFor({ state: 'detached' });
-      assert.equal(await focused(tab), `button ${button}`, title);
+      await eventually(() => focused(tab), `button ${button}`, title);
     }
   }, { colorScheme, viewport: { width, height: 844 } });
 
@@ -56,7 +56,7 @@ inTab('a sheet is left by a click beside it, and after a question where somethin
   await sheet.waitFor();
   await tab.mouse.click(5, 400);
   await sheet.waitFor({ state: 'detached' });
-  assert.equal(await focused(tab), 'button New subscriber');
+  await eventually(() => focused(tab), 'button New subscriber');
 
   await open();
   await sheet.getByLabel('Nickname').fill('Typed');
@@ -64,7 +64,7 @@ inTab('a sheet is left by a click beside it, and after a question where somethin
     await leave();
     await question.getByRole('button', { name: 'Keep editing' }).click();
     await question.waitFor({ state: 'detached' });
-    assert.equal(await sheet.getByLabel('Nickname').inputValue(), 'Typed');
+    await eventually(() => sheet.getByLabel('Nickname').inputValue(), 'Typed');
   }
   // A text that is selected beyond the edge.
   const { x, y } = await sheet.getByLabel('Nickname').boundingBox();
@@ -72,7 +72,7 @@ inTab('a sheet is left by a click beside it, and after a question where somethin
   await tab.mouse.down();
   await tab.mouse.move(5, y + 10, { steps: 4 });
   await tab.mouse.up();
-  assert.equal(await question.count(), 0);
+  await eventually(() => question.count(), 0);
   await tab.mouse.click(5, 400);
   await question.getByRole('button', { name: 'Discard' }).click();
   await sheet.waitFor({ state: 'detached' });
@@ -99,6 +99,7 @@ inTab('the field that has the focus is never behind the actions of a sheet', asy
       const actions = [...document.querySelectorAll('.sheet .actions')].at(-1);
       return !actions.contains(field) && field.getBoundingClientRect().bottom > actions.getBoundingClientRect().top + 1;
     });
-    assert.ok(!hidden, await focused(tab));
+    const field = await focused(tab);
+    assert.ok(!hidden, field);
   }
 }, { viewport: { width: 390, height: 600 } });

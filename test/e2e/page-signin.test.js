@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { base } from './browser.js';
 import { down, people, refreshed, up } from './provider.js';
-import { accessible, pageTests } from './tab.js';
+import { accessible, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 // The provider's own pages are foreign, and a refusal is a page with an error's status.
@@ -57,7 +57,7 @@ inTab('a provider that does not answer is said to, and other ways remain', async
 inTab('a person of the provider signs in, in all tabs, and comes back to the same place', async (tab) => {
   await enterAs(tab, 'ada', '#/groups');
   await isSignedIn(tab, 'ada@demo.example');
-  assert.equal(tab.url(), `${base}/#/groups`);
+  await eventually(() => tab.url(), `${base}/#/groups`);
   const other = await tab.context().newPage();
   await other.goto(base);
   await isSignedIn(other, 'ada@demo.example');
@@ -136,7 +136,7 @@ inTab('where only providers sign in, the page offers no access key, but a token 
   });
   await tab.goto(base);
   await tab.getByRole('link', { name: 'Sign in with Provider of the tests' }).waitFor();
-  assert.equal(await tab.getByLabel('Access key').count(), 0);
+  await eventually(() => tab.getByLabel('Access key').count(), 0);
   await tab.getByText('Sign in with a token of the operator').click();
   await tab.getByLabel('Access token').waitFor();
   await accessible(tab, 'the sign-in page with providers alone');

@@ -1,7 +1,7 @@
 // Silence during maintenance, from where one stands: a subscriber, a group, an alert, the bell.
 import assert from 'node:assert/strict';
 import { base, enter, graph } from './browser.js';
-import { accessible, countClicks, pageTests } from './tab.js';
+import { accessible, countClicks, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
@@ -65,7 +65,7 @@ inTab('the bell silences what fires: what is chosen, and nothing beforehand', as
   await bell.getByRole('button', { name: /^Silence what fires for/ }).first().click();
   const dialog = tab.getByRole('dialog', { name: 'Silence', exact: true });
   await dialog.getByText('Choose what to silence.').waitFor();
-  assert.equal(await dialog.getByRole('radio', { checked: true }).count(), 0);
+  await eventually(() => dialog.getByRole('radio', { checked: true }).count(), 0);
   await dialog.getByRole('radio', { name: `the alert: Each subscriber of ${group.name} above 0 B or 1 MB` }).check();
   await dialog.getByLabel('Why').focus();
   await silence(tab, 'Swap of antennas', 'Silence');
@@ -89,10 +89,10 @@ inTab('more choices keep what was chosen and written', async (tab) => {
   await dialog.getByLabel('Why').fill('Works by night');
   await dialog.getByRole('button', { name: 'More choices' }).click();
   const whole = tab.getByRole('dialog', { name: 'New silence' });
-  assert.equal(await whole.getByLabel('Why').inputValue(), 'Works by night');
-  assert.equal(await whole.getByLabel('Subscribers, by ICCID, device EUI or IMEI').inputValue(), physicalId);
+  await eventually(() => whole.getByLabel('Why').inputValue(), 'Works by night');
+  await eventually(() => whole.getByLabel('Subscribers, by ICCID, device EUI or IMEI').inputValue(), physicalId);
   await whole.getByLabel('Every alert').waitFor();
-  assert.equal(await whole.getByLabel('Every alert').isChecked(), false);
+  await eventually(() => whole.getByLabel('Every alert').isChecked(), false);
   await whole.getByRole('button', { name: 'Cancel' }).click();
   assert.deepEqual(await silences(), []);
   await deleted(alertId);

@@ -1,9 +1,8 @@
 // Where usage comes from, as the page shows it.
-import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import { enter } from './browser.js';
 import { account, interim } from './radius.js';
-import { accessible, pageTests } from './tab.js';
+import { accessible, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 const nowhere = '999990000000001';
@@ -30,6 +29,6 @@ for (const colorScheme of ['light', 'dark']) {
     await enter(tab, '#/sources');
     await tab.getByRole('row').filter({ hasText: 'Acct-Status-Type 9' }).waitFor();
     await accessible(tab, 'the sources');
-    assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390);
+    await eventually(() => tab.evaluate(() => document.documentElement.scrollWidth), 390);
   }, { colorScheme, viewport: { width: 390, height: 844 } });
 }

@@ -1,7 +1,7 @@
 // Two people edit the same thing: the second is shown what the first has changed, and nothing is written over unseen.
 import assert from 'node:assert/strict';
 import { enter, graph } from './browser.js';
-import { accessible, countClicks, focused, pageTests, setDate } from './tab.js';
+import { accessible, countClicks, eventually, focused, pageTests, setDate } from './tab.js';
 
 const inTab = pageTests();
 
@@ -26,7 +26,7 @@ for (const [place, options] of [['light', {}], ['dark', { colorScheme: 'dark' }]
     await alert.getByText(`Somebody else has changed “name” from ${name} to Theirs.`, { exact: false }).waitFor();
     await alert.getByText(/^Changed by \S+@\S+, /).waitFor();
     assert.equal(await nameOf(groupId), 'Theirs');
-    assert.equal(await dialog.getByRole('textbox', { name: 'Name' }).inputValue(), 'Mine');
+    await eventually(() => dialog.getByRole('textbox', { name: 'Name' }).inputValue(), 'Mine');
     await accessible(tab, 'a stale edit');
     if (process.env.SIMGRAPH_SHOTS) await tab.screenshot({ path: `${process.env.SIMGRAPH_SHOTS}/stale-${place}.png` });
     await alert.getByRole('button', { name: 'Keep mine' }).click();
@@ -53,8 +53,8 @@ inTab('of two tabs that edit a group, the second takes what the first has saved,
   await second.getByRole('button', { name: 'Save' }).click();
   await second.getByText(`Somebody else has changed “name” from ${name} to First.`, { exact: false }).waitFor();
   await second.getByRole('button', { name: 'Take theirs' }).click();
-  assert.equal(await second.getByRole('textbox', { name: 'Name' }).inputValue(), 'First');
-  assert.equal(await second.getByRole('alert').count(), 0);
+  await eventually(() => second.getByRole('textbox', { name: 'Name' }).inputValue(), 'First');
+  await eventually(() => second.getByRole('alert').count(), 0);
   await second.getByRole('textbox', { name: 'Name' }).fill('First and second');
   await second.getByRole('button', { name: 'Save' }).click();
   await second.waitFor({ state: 'detached' });
@@ -93,7 +93,7 @@ inTab('a nickname that another has changed is shown before it is replaced', asyn
   await tab.getByRole('button', { name: 'Save' }).click();
   await tab.getByText('to Theirs.', { exact: false }).waitFor();
   await tab.getByText(/^Changed by \S+@\S+, .*\. Reason: Ticket 4712$/).waitFor();
-  assert.equal(await tab.getByRole('textbox', { name: 'Nickname' }).inputValue(), 'Mine');
+  await eventually(() => tab.getByRole('textbox', { name: 'Nickname' }).inputValue(), 'Mine');
   await tab.getByRole('button', { name: 'Keep mine' }).click();
   await tab.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
   await name(nickname ?? '');
@@ -154,7 +154,7 @@ inTab('a date of a record that another has changed is said in words, with who ch
   await alert.getByText(`to ${at('2042-06-05T12:00:00Z')}.`, { exact: false }).waitFor();
   await alert.getByText(/^Changed by \S+@\S+, .*\. Reason: Ticket 4714$/).waitFor();
   await alert.getByRole('button', { name: 'Take theirs' }).click();
-  assert.equal(await dialog.getByRole('group', { name: 'Ends', exact: true }).textContent().then((text) => /2042/.test(text)), true);
+  await eventually(() => dialog.getByRole('group', { name: 'Ends', exact: true }).textContent().then((text) => /2042/.test(text)), true);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await edit({ expiryDate });
 });

@@ -1,7 +1,7 @@
 // The page of a subscriber: its facts beside tabs, which are addresses.
 import assert from 'node:assert/strict';
 import { enter, graph, textOf } from './browser.js';
-import { accessible, focused, pageTests } from './tab.js';
+import { accessible, eventually, focused, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
@@ -33,7 +33,7 @@ inTab('tabs are opened by arrow keys, links and Back, and what a tab shows is as
   await named(tab, 'Usage').focus();
   for (const [key, at] of [['ArrowLeft', 'History'], ['ArrowRight', 'Usage'], ['End', 'History'], ['Home', 'Usage'], ['ArrowRight', 'Sessions']]) {
     await tab.keyboard.press(key);
-    assert.equal(await focused(tab), `a ${at}`);
+    await eventually(() => focused(tab), `a ${at}`);
   }
   await shown(tab, 'Usage');
   assert.deepEqual(Object.keys(parts).filter(asks), ['Usage'], 'moving between tabs asks for nothing');
@@ -44,8 +44,8 @@ inTab('tabs are opened by arrow keys, links and Back, and what a tab shows is as
     await shown(tab, name);
     await tab.getByRole('tabpanel', { name }).getByRole('region', { name: parts[name][1], exact: true }).waitFor();
     await tab.waitForFunction(() => !document.querySelector('.waiting, .loading, [aria-busy="true"]'));
-    assert.equal(await focused(tab), `a ${name}`);
-    assert.equal(new URL(tab.url()).hash, `#/subscribers/${physicalId}?tab=${name.toLowerCase()}`);
+    await eventually(() => focused(tab), `a ${name}`);
+    await eventually(() => new URL(tab.url()).hash, `#/subscribers/${physicalId}?tab=${name.toLowerCase()}`);
     assert.deepEqual(Object.keys(parts).filter(asks), [name]);
   }
   for (const name of ['Alerts', 'Sessions', 'Usage']) {
@@ -65,7 +65,7 @@ inTab('an address with a span of sessions opens them, with the focus in the tab,
   await tab.getByText('The numbers as a table').click();
   await tab.getByRole('region', { name: 'Usage over 7 days' }).getByRole('link').first().press('Enter');
   await shown(tab, 'Sessions');
-  assert.match(await tab.evaluate(() => document.activeElement.getAttribute('role')), /tabpanel/);
+  await eventually(() => tab.evaluate(() => document.activeElement.getAttribute('role')), /tabpanel/);
   await tab.getByRole('link', { name: 'All sessions' }).click();
   await tab.getByText('That ran from').waitFor({ state: 'detached' });
   await shown(tab, 'Sessions');
@@ -81,7 +81,7 @@ inTab('an alert that was typed is left for another tab only after a question', a
   await named(tab, 'History').click();
   await question.getByRole('button', { name: 'Keep editing' }).click();
   await shown(tab, 'Alerts');
-  assert.equal(await tab.getByLabel(/Lower threshold/).inputValue(), '123 MB');
+  await eventually(() => tab.getByLabel(/Lower threshold/).inputValue(), '123 MB');
   await named(tab, 'History').click();
   await question.getByRole('button', { name: 'Discard' }).click();
   await shown(tab, 'History');
@@ -100,13 +100,13 @@ for (const colorScheme of ['light', 'dark'])
         const [rail, list] = await Promise.all([tab.locator('.rail').boundingBox(), tab.getByRole('tablist').boundingBox()]);
         if (width === 390) {
           assert.ok(rail.y + rail.height <= list.y, 'the facts stand above the tabs');
-          assert.ok(await record.getByText('Operator', { exact: true }).isHidden());
-          assert.ok(await tags.getByText('rail 8').isHidden());
+          await eventually(() => record.getByText('Operator', { exact: true }).isHidden(), true);
+          await eventually(() => tags.getByText('rail 8').isHidden(), true);
           await record.getByRole('button', { name: /^All \d+ facts$/ }).click();
           await tab.getByRole('button', { name: /^All \d+ tags$/ }).click();
         } else {
           assert.ok(rail.x + rail.width <= list.x && rail.y <= list.y, 'the facts stand beside the tabs');
-          assert.equal(await record.getByRole('button').count(), 0);
+          await eventually(() => record.getByRole('button').count(), 0);
         }
         await record.getByText('Operator', { exact: true }).waitFor();
         await tags.getByText('rail 8').waitFor();
@@ -115,7 +115,7 @@ for (const colorScheme of ['light', 'dark'])
           await tab.getByRole('tabpanel', { name }).locator('.panel').first().waitFor();
           await tab.waitForFunction(() => !document.querySelector('.waiting, .loading, [aria-busy="true"]'));
           await accessible(tab, `a subscriber, ${name}`);
-          assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), width, name);
+          await eventually(() => tab.evaluate(() => document.documentElement.scrollWidth), width, name);
         }
       } finally {
         await attach('mutation($input: DetachTagInput!) { detachTag(input: $input) { subscribers { physicalId } } }');

@@ -1,7 +1,7 @@
 // The list of subscribers as a tool: filters, columns, order, choosing, files.
 import assert from 'node:assert/strict';
 import { base, enter, graph, textOf } from './browser.js';
-import { accessible, downloaded, failOperation, pageTests, pick, pickAlso, scrollToRow, setDate } from './tab.js';
+import { accessible, downloaded, eventually, failOperation, pageTests, pick, pickAlso, scrollToRow, setDate } from './tab.js';
 
 const inTab = pageTests();
 const counted = async (filter) => (await graph('query($filter: SubscriberFilter) { subscribers(first: 0, filter: $filter) { totalCount } }', { filter })).subscribers.totalCount;
@@ -47,9 +47,9 @@ inTab('on a phone a row has two lines, and no column stands off-screen', async (
   await enter(tab, '#/subscribers?order=DATA_USAGE.DESC');
   const row = rows(tab).filter({ hasText: nickname }).first();
   await row.getByText('This period:').waitFor({ state: 'attached' });
-  assert.match(await row.innerText(), /(online|offline|transferring|inactive)\s+This period:\s+\d.*B/s);
+  await eventually(() => row.innerText(), /(online|offline|transferring|inactive)\s+This period:\s+\d.*B/s);
   const table = tab.getByRole('region', { name: 'Table of subscribers' });
-  assert.ok(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth));
+  await eventually(() => table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth), true);
   const { height } = await row.boundingBox();
   assert.ok(height >= 50 && height <= 60, `${height} px`);
   await scrollToRow(tab, table, 300);
@@ -73,7 +73,7 @@ inTab('filters of every kind select what the graph selects, and stand in the add
     all.push(part);
     await heading(tab, await counted({ and: all })).waitFor();
   }
-  assert.equal(new URL(tab.url()).hash.match(/where=/g).length, cases.length);
+  await eventually(() => new URL(tab.url()).hash.match(/where=/g)?.length, cases.length);
   const address = tab.url();
   await tab.reload();
   await heading(tab, await counted({ and: all })).waitFor();
@@ -119,13 +119,13 @@ inTab('columns are chosen and ordered, rows follow the scroll bar, and the file 
     await columns.locator('label').filter({ hasText: /^(Number|Group)$/ }).evaluateAll((labels) => labels.forEach((label) => label.click()));
     await tab.keyboard.press('Escape');
     await tab.getByRole('columnheader', { name: 'IMSI' }).waitFor();
-    assert.equal(await tab.getByRole('columnheader', { name: 'Number' }).count(), 0);
+    await eventually(() => tab.getByRole('columnheader', { name: 'Number' }).count(), 0);
     await tab.getByRole('link', { name: 'This period' }).click();
     await tab.locator('th[aria-sort="descending"]').getByText('This period').waitFor();
     await rows(tab).first().getByText(name).waitFor();
     await scrollToRow(tab, tab.getByRole('region', { name: 'Table of subscribers' }), subscribers.totalCount);
     await tab.getByText(`–${subscribers.totalCount.toLocaleString('en')} of ${subscribers.totalCount.toLocaleString('en')}`).waitFor();
-    assert.ok((await rows(tab).count()) < 60);
+    await eventually(() => rows(tab).count().then((shown) => shown < 60), true);
     const file = await downloaded(tab, () => tab.getByRole('button', { name: 'Download Subscribers as CSV' }).click());
     const lines = file.text.trimEnd().split('\r\n');
     assert.equal(lines[0], 'nickname,states,lastSeen,usage,physicalId,tags,operatorName,tariffName,imsi');
@@ -151,7 +151,7 @@ inTab('a tag is put on the chosen rows, and taken off again by undo', async (tab
   await bar.getByRole('button', { name: 'Put on 4' }).click();
   await tab.getByText('The tag chosen by e2e is on 4 more.').waitFor();
   assert.equal(await counted({ tags: { eq: 'chosen by e2e' } }), 4);
-  assert.equal(await bar.getByLabel('Reason (optional)').inputValue(), '');
+  await eventually(() => bar.getByLabel('Reason (optional)').inputValue(), '');
   const { auditLog } = await graph('{ auditLog(first: 1, filter: {subjectType: {eq: "Tag"}, subjectId: {eq: "chosen by e2e"}}) { nodes { reason } } }');
   assert.equal(auditLog.nodes[0].reason, 'Ticket 4713: four of the fleet');
   await tab.locator('tbody').getByText('chosen by e2e').first().waitFor();
@@ -163,7 +163,7 @@ inTab('a tag is put on the chosen rows, and taken off again by undo', async (tab
   await tab.getByLabel('Select all rows shown').check();
   await bar.getByRole('button', { name: /^Choose all/ }).click();
   await bar.getByText(`${(await counted()).toLocaleString('en')} chosen`).waitFor();
-  assert.equal(await bar.getByLabel('Tag').count(), 0);
+  await eventually(() => bar.getByLabel('Tag').count(), 0);
 });
 
 inTab('all that match are changed by an operation after a dry run, and changed back', async (tab) => {
@@ -228,7 +228,7 @@ inTab('a row shows four tags and how many others there are, and the file has all
     const { tags } = (await graph('query($id: String!) { subscriber(by: {physicalId: $id}) { tags(limit: 100) { name } } }', { id: physicalId })).subscriber;
     await enter(tab, `#/subscribers?columns=tags&where=physicalId.eq.${physicalId}`);
     await rows(tab).first().getByText(`+${tags.length - 4}`, { exact: true }).waitFor();
-    assert.equal(await rows(tab).first().locator('.badge').count(), 4);
+    await eventually(() => rows(tab).first().locator('.badge').count(), 4);
     const { text } = await downloaded(tab, () => tab.getByRole('button', { name: 'Download Subscribers as CSV' }).click());
     assert.ok(text.includes(`"${tags.map(({ name }) => name).join(', ')}"`), text);
   } finally {
@@ -255,7 +255,7 @@ inTab('of more groups than a field reads at once, each is found by its name', as
     await filter(tab, 'Group', 'is', last.name);
     await tab.getByRole('button', { name: `Group is ${last.name}`, exact: true }).click();
     const field = tab.getByRole('dialog', { name: 'Change the filter' }).getByRole('combobox', { name: 'Value' });
-    assert.equal(await field.inputValue(), last.name);
+    await eventually(() => field.inputValue(), last.name);
     await enter(tab, '#/alerts/recipients');
     await tab.getByRole('button', { name: /^Choose alerts for/ }).first().click();
     const choice = tab.getByRole('dialog', { name: /^What/ });
@@ -287,7 +287,7 @@ inTab('a group that the page does not know stays chosen', async (tab) => {
   await tab.getByRole('button', { name: 'Group is 987654', exact: true }).click();
   const field = tab.getByRole('dialog', { name: 'Change the filter' }).getByRole('combobox', { name: 'Value' });
   await field.waitFor();
-  assert.equal(await field.inputValue(), '987654');
+  await eventually(() => field.inputValue(), '987654');
 });
 
 inTab('a link opens a tab that is signed in', async (tab) => {
@@ -320,7 +320,7 @@ for (const colorScheme of ['light', 'dark'])
     await tab.getByRole('dialog', { name: 'Add a filter' }).waitFor();
     await accessible(tab, 'the filter');
     await tab.keyboard.press('Escape');
-    assert.equal(await tab.evaluate(() => document.activeElement.textContent), 'Add a filter');
+    await eventually(() => tab.evaluate(() => document.activeElement.textContent), 'Add a filter');
     await tab.getByRole('button', { name: 'Columns' }).press('Enter');
     await accessible(tab, 'the columns');
     await tab.keyboard.press('Escape');
@@ -332,7 +332,7 @@ inTab('the list fits on a phone', async (tab) => {
   await enter(tab, '#/subscribers?where=nickname.like.van&tag=fleet');
   await rows(tab).first().waitFor();
   await tab.locator('tbody input[type="checkbox"]').first().check();
-  assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390);
+  await eventually(() => tab.evaluate(() => document.documentElement.scrollWidth), 390);
   await tab.getByRole('button', { name: 'Subscribers', exact: true }).click();
   await tab.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Overview' }).click();
   await tab.locator('.tile').first().waitFor();

@@ -1,7 +1,7 @@
 // The time line of a subscriber: changes, alerts and sessions in one list.
 import assert from 'node:assert/strict';
 import { enter, graph } from './browser.js';
-import { accessible, countClicks, pageTests } from './tab.js';
+import { accessible, countClicks, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
@@ -37,7 +37,7 @@ inTab('one time line has changes with who made them, alerts and sessions, the ne
   const clicks = await countClicks(tab);
   await tab.getByRole('group', { name: 'What the time line shows' }).getByRole('button', { name: 'Sessions' }).click();
   await line.getByText(/^Alert/).first().waitFor({ state: 'detached' });
-  assert.ok((await entries.allTextContents()).every((text) => text.startsWith('Session')));
+  await eventually(() => entries.allTextContents().then((all) => all.every((text) => text.startsWith('Session'))), true);
   assert.equal(await clicks(), 1);
   await entries.first().getByRole('link').click();
   await tab.waitForURL(/[?&]from=.*&to=/);
@@ -62,8 +62,8 @@ inTab('the time line goes on as far as its lists do', async (tab) => {
   await enter(tab, `#/subscribers/${physicalId}?tab=history`);
   const entries = tab.getByRole('list', { name: 'What happened, the newest first' }).getByRole('listitem');
   await entries.nth(24).waitFor();
-  assert.equal(await entries.count(), 25);
+  await eventually(() => entries.count(), 25);
   await tab.getByRole('button', { name: 'Show older' }).click();
   await entries.nth(30).waitFor();
-  assert.ok((await entries.allTextContents()).some((text) => text.includes('→ name 0')));
+  await eventually(() => entries.allTextContents().then((all) => all.some((text) => text.includes('→ name 0'))), true);
 }, { viewport: { width: 390, height: 844 } });

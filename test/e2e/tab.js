@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { graph, launch, openTab, textOf } from './browser.js';
 
 /** Launches a browser for the tests of a file, and returns what declares one. */
@@ -56,6 +57,23 @@ export async function setDate(within, name, text) {
 export async function pickAlso(within, name, text) {
   await pick(within, name, text);
   await within.getByRole('combobox', { name, exact: true }).press('Escape');
+}
+
+/**
+ * Reads from the page until it is what is expected, for ten seconds: the page is drawn after its address changes, and
+ * after the answer of the server.
+ */
+export async function eventually(read, expected, message) {
+  for (const until = Date.now() + 10_000; ; await delay(50)) {
+    try {
+      const actual = await read();
+      if (expected instanceof RegExp) assert.match(actual, expected, message);
+      else assert.deepEqual(actual, expected, message);
+      return;
+    } catch (error) {
+      if (!(error instanceof assert.AssertionError) || Date.now() > until) throw error;
+    }
+  }
 }
 
 /** The subscriber with the most usage. */
@@ -151,7 +169,7 @@ export async function accessible(tab, place, without = []) {
   const { violations } = await tab.evaluate((exclude) => globalThis.axe.run({ exclude }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }), without);
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(' | ')}`);
   assert.deepEqual(found, [], place);
-  assert.deepEqual(await tab.evaluate(longDialogs), [], `${place}: a form of six fields or more is a sheet`);
+  await eventually(() => tab.evaluate(longDialogs), [], `${place}: a form of six fields or more is a sheet`);
 }
 
 /** The dialogs with long forms that are no sheets. Radio buttons of one name are one field, and so is a date; what is hidden from people is none. */
