@@ -97,13 +97,20 @@ func (a *answers) pages() []*workload {
 	return []*workload{page("first: 10"), page("first: 50")}
 }
 
-// searches are those of the page: for an ICCID, and for a part of many nicknames.
+// searches are those of the page: for an ICCID, for a part of one, and for a part of many nicknames.
 func (a *answers) searches() []*workload {
-	search := func(name, text string) *workload {
-		return &workload{Name: "search for " + name, token: a.token, Variants: []*variant{{Query: graphBody(searchOfPage, map[string]any{"text": text})}}}
+	search := func(name, query, text string) *workload {
+		return &workload{Name: "search for " + name, token: a.token, Variants: []*variant{{Query: graphBody(query, map[string]any{"text": text})}}}
 	}
-	return []*workload{search("an ICCID", a.some()[0]), search("a part of many nicknames", "eter 77")}
+	iccid := a.some()[0]
+	return []*workload{
+		search("an ICCID", searchOfWhole, iccid), search("the end of an ICCID", searchOfPage, iccid[1:]), search("a part of many nicknames", searchOfPage, "eter 77"),
+	}
 }
+
+const searchOfWhole = `query SearchWhole($text: String!) {
+  subscribers(first: 8, filter: {or: [{physicalId: {eq: $text}}, {subscriberId: {eq: $text}}, {imsi: {eq: $text}}]}) { nodes { physicalId subscriberId nickname } pageInfo { hasNextPage } }
+}`
 
 const searchOfPage = `query Search($text: String!) {
   subscribers(first: 8, filter: {or: [
