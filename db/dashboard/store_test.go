@@ -56,6 +56,9 @@ func TestDashboardsAreSeenByTheirOwnerAndSharedOnesByThoseWhoSeeTheirSubject(t *
 			t.Errorf("%+v, not %+v", of, created)
 		}
 	}
+	// A private one that nobody owns is not that of callers who are no user.
+	fleettest.Must[*dashboard.Dashboard](t)(s.Create(ctx, fleettest.All.By(owner), named("f", false, dashboard.Common{})))
+	pool.MustExec(`UPDATE dashboards SET owner_id = 0 WHERE name = 'f'`)
 	for _, c := range []struct {
 		scope domain.Scope
 		want  string

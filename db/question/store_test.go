@@ -45,6 +45,9 @@ func TestQuestionsAreSeenByTheirOwnerAndSharedOnesByThoseWhoSeeTheirSubject(t *t
 			t.Errorf("%+v, not %+v", found[created.QuestionID], created)
 		}
 	}
+	// A private one that nobody owns is not that of callers who are no user.
+	fleettest.Must[*domain.Question](t)(questions.Create(ctx, fleettest.All.By(owner), askedAbout("f", 0, false)))
+	pool.MustExec(`UPDATE questions SET owner_id = 0 WHERE name = 'f'`)
 	for _, c := range []struct {
 		scope domain.Scope
 		want  string

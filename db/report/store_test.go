@@ -60,6 +60,13 @@ INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 			t.Errorf("%s sees %d", name, n)
 		}
 	}
+	// A report that nobody owns is not that of callers who are no user.
+	pool.MustExec(`UPDATE reports SET owner_id = 0`)
+	nobody := domain.Scope{Company: 1, Groups: []int64{1}}
+	if n, err := store.Count(t.Context(), nobody, domain.Listing{}); n != 0 || err != nil {
+		t.Errorf("a caller who is no user sees %d reports of nobody: %v", n, err)
+	}
+	pool.MustExec(`UPDATE reports SET owner_id = 7`)
 	for name, do := range map[string]func() error{
 		"edit": func() error {
 			_, err := store.Edit(t.Context(), ofGroups, made.ReportID, rules.Edit{Hour: new(8)})
