@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"simgraph/db/dbtest"
+	"simgraph/db/pg"
 )
 
 // flaky stands before a server and fails as networks and busy servers do: of its requests
@@ -242,12 +243,26 @@ func TestAnAccountIsMoved(t *testing.T) {
 			t.Errorf("%s: no request", kind)
 		}
 	}
+	pool, err := pg.Open(t.Context(), m.url, pg.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	recipients := func() (n int) {
+		if err := pool.GetContext(t.Context(), &n, `SELECT count(*) FROM alert_recipients`); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := recipients(); n != 0 {
+		t.Errorf("%d recipients were copied without --recipients", n)
+	}
 	m.revise()
 	if status, stdout, stderr := m.move("--verify-only"); status != 1 || !strings.Contains(stderr, "nickname: ") || !strings.Contains(stderr, "tag a/b ü: ") ||
 		!strings.Contains(stderr, "usage of the hour ") || !strings.Contains(stderr, "do not switch clients over yet") {
 		t.Errorf("%d\n%s%s", status, stdout, stderr)
 	}
-	if status, stdout, stderr := m.move("--recipients"); status != 0 || !strings.Contains(stdout, "nothing differs") || !strings.Contains(stdout, "recipients") {
+	if status, stdout, stderr := m.move("--recipients"); status != 0 || !strings.Contains(stdout, "nothing differs") || !strings.Contains(stdout, "recipients") || recipients() == 0 {
 		t.Errorf("%d\n%s%s", status, stdout, stderr)
 	}
 	if status, stdout, stderr := m.move("--verify-only", "--recipients"); status != 0 {
