@@ -18787,7 +18787,7 @@ extend type Mutation {
   """
   createUpstream(input: CreateUpstreamInput!): CreateUpstreamPayload
     @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
-  "Changes an upstream, and begins a sweep. What is missing stays."
+  "Changes an upstream, and begins a pass at once, which is a sweep where more than the key changes. What is missing stays."
   editUpstream(input: EditUpstreamInput!): EditUpstreamPayload
     @guard(permissions: [VIEW_STATISTICS_OVERVIEW, VIEW_SUBSCRIBER, UPDATE_THE_DETAILS_OF_A_SUBSCRIBER, MANAGE_INVENTORY, RECORD_USAGE, VIEW_MONITORING_ALERTS, ADD_MONITORING_ALERTS]) @semanticNonNull
   "Pauses an upstream. A pass that runs ends within seconds, and goes on afterwards."
