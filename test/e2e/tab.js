@@ -16,7 +16,7 @@ export function pageTests() {
 
   /** A test in a tab of its own, in which nothing may go wrong beside what is expected. */
   return function inTab(name, run, { expected = [], ...options } = {}) {
-    test(name, { timeout: 240_000 }, async () => {
+    test(name, { timeout: 600_000 }, async () => {
       const opened = await openTab(browser, options);
       try {
         await run(opened.tab, opened);
@@ -60,11 +60,11 @@ export async function pickAlso(within, name, text) {
 }
 
 /**
- * Reads from the page until it is what is expected, for ten seconds: the page is drawn after its address changes, and
+ * Reads from the page until it is what is expected, for half a minute: the page is drawn after its address changes, and
  * after the answer of the server.
  */
 export async function eventually(read, expected, message) {
-  for (const until = Date.now() + 10_000; ; await delay(50)) {
+  for (const until = Date.now() + 30_000; ; await delay(50)) {
     try {
       const actual = await read();
       if (expected instanceof RegExp) assert.match(actual, expected, message);
