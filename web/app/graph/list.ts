@@ -38,7 +38,7 @@ export interface List<T> {
   reload: () => void;
 }
 
-/** How many rows a request reads. */
+/** How many rows a request reads of a list that says nothing else. */
 export const pageLength = 100;
 
 /** How many rows of a list the page holds. */
@@ -56,7 +56,7 @@ export interface Page<T> extends Connection<T> {
 }
 
 /** Reads a page of a connection. Its operation takes $first, $after and, for the total, $count. */
-export async function readPage<D extends object, T>(query: D, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, page: { after: string | null; count: boolean }, signal?: AbortSignal): Promise<Page<T>> {
+export async function readPage<D extends object, T>(query: D, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, page: { after: string | null; count: boolean; first?: number }, signal?: AbortSignal): Promise<Page<T>> {
   const { data, errors } = await run<ResultOf<D>>(query as unknown as Document, { ...variables, first: pageLength, ...page }, { signal });
   const connection = data ? of(data) : undefined;
   if (!connection) throw errors?.length ? Problem.of(errors[0]!) : new Problem('INTERNAL_ERROR', 'The answer has no list.');
@@ -64,10 +64,10 @@ export async function readPage<D extends object, T>(query: D, variables: Others<
 }
 
 /** Reads a list page by page, as far as it is looked at. Once stale, only its first page and those in view are read again. A null query is not sent; one that waits shows what is cached until it is sent. */
-export function useList<D extends object, T>(query: D | null, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, start: Start = beginning, { wait = false } = {}): List<T> {
+export function useList<D extends object, T>(query: D | null, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, start: Start = beginning, { wait = false, length = pageLength } = {}): List<T> {
   const key = [query, variables, start];
   const hash = hashKey(key);
-  const { seen, look } = useSeen(hash);
+  const { seen, look } = useSeen(hash, length);
   const [cursors, setCursors] = useCursors(key, start);
   const opened = useMemo(() => Date.now(), [hash]);
   const keyOf = (i: number) => [query, variables, 'page', cursors[i], i === 0];
@@ -78,7 +78,7 @@ export function useList<D extends object, T>(query: D | null, variables: Others<
         queryKey: keyOf(i),
         enabled: !wait && isWanted(i),
         staleTime: ({ state }: { state: { dataUpdatedAt: number } }) => (state.dataUpdatedAt < opened - freshness ? 0 : Infinity),
-        queryFn: ({ signal }: { signal: AbortSignal }) => readPage(query as D, variables, of, { after, count: i === 0 }, signal),
+        queryFn: ({ signal }: { signal: AbortSignal }) => readPage(query as D, variables, of, { after, count: i === 0, first: length }, signal),
       })),
     },
     answers,
@@ -122,12 +122,12 @@ const isWithin = (i: number, [first, last]: [number, number]) => first <= i && i
 const nextOf = ({ hasNextPage, endCursor }: Connection<unknown>['pageInfo']): string | null => (hasNextPage ? endCursor : null);
 
 /** The pages of a list that are in view. */
-function useSeen(hash: string) {
+function useSeen(hash: string, length: number) {
   const [seen, setSeen] = useState<{ hash: string; pages: [number, number] }>({ hash, pages: [0, 0] });
   const look = useCallback((first: number, last: number) => {
-    const pages: [number, number] = [Math.floor(first / pageLength), Math.floor(last / pageLength)];
+    const pages: [number, number] = [Math.floor(first / length), Math.floor(last / length)];
     setSeen((seen) => (seen.hash === hash && pages.every((page, i) => page === seen.pages[i]) ? seen : { hash, pages }));
-  }, [hash]);
+  }, [hash, length]);
   return { seen: seen.hash === hash ? seen.pages : ([0, 0] as [number, number]), look };
 }
 

@@ -2,11 +2,11 @@ import { act, createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Document } from './graphql';
-import { type List, pageLength, useList } from './list';
+import { beginning, type List, pageLength, useList } from './list';
 import { amend, answers, type Asked, mutate, refresh, useAsk } from './use';
 
 interface Request {
-  variables: { after?: string | null };
+  variables: { after?: string | null; first?: number };
   answer: (data: unknown) => Promise<void>;
 }
 
@@ -100,28 +100,31 @@ test('an answer from before an event does not replace what the event reported', 
 });
 
 const results = 'query Results { results { nodes } }';
-const pageOf = (state: string, endCursor: string | null) => ({ results: { nodes: Array.from({ length: pageLength }, () => state), pageInfo: { endCursor, hasNextPage: endCursor !== null } } });
+const pageOf = (state: string, endCursor: string | null, length: number) => ({ results: { nodes: Array.from({ length }, () => state), pageInfo: { endCursor, hasNextPage: endCursor !== null } } });
 
-test('a page out of view is read again when it comes into view after a change, also where an answer was under way', async () => {
-  const list = await hold<List<string>>(() => useList<object, string>(results as never, {} as never, (data) => (data as unknown as ReturnType<typeof pageOf>).results));
-  await requests[0]!.answer(pageOf('PENDING', 'a'));
-  await settled(() => list().more!());
-  await requests[1]!.answer(pageOf('PENDING', null));
-  expect(list().rows).toHaveLength(2 * pageLength);
-  await settled(() => list().look(pageLength, pageLength + 9));
-  await settled(() => list().reload());
-  const second = requests.findLast(({ variables }) => variables.after === 'a')!;
-  await settled(() => list().look(0, 9));
-  await settled(() => list().reload());
-  await second.answer(pageOf('PENDING', null));
-  const first = requests.findLast(({ variables }) => variables.after === null)!;
-  await first.answer(pageOf('DONE', 'a'));
-  const asked = requests.length;
-  await settled(() => list().look(pageLength, pageLength + 9));
-  expect(requests.slice(asked).map(({ variables }) => variables.after)).toEqual(['a']);
-  await requests.at(-1)!.answer(pageOf('DONE', null));
-  expect(new Set(list().rows)).toEqual(new Set(['DONE']));
-});
+for (const length of [pageLength, 30]) {
+  test(`a page of ${length} rows out of view is read again when it comes into view after a change, also where an answer was under way`, async () => {
+    const list = await hold<List<string>>(() => useList<object, string>(results as never, {} as never, (data) => (data as unknown as ReturnType<typeof pageOf>).results, beginning, { length }));
+    await requests[0]!.answer(pageOf('PENDING', 'a', length));
+    await settled(() => list().more!());
+    await requests[1]!.answer(pageOf('PENDING', null, length));
+    expect(list().rows).toHaveLength(2 * length);
+    await settled(() => list().look(length, length + 9));
+    await settled(() => list().reload());
+    const second = requests.findLast(({ variables }) => variables.after === 'a')!;
+    await settled(() => list().look(0, 9));
+    await settled(() => list().reload());
+    await second.answer(pageOf('PENDING', null, length));
+    const first = requests.findLast(({ variables }) => variables.after === null)!;
+    await first.answer(pageOf('DONE', 'a', length));
+    const asked = requests.length;
+    await settled(() => list().look(length, length + 9));
+    expect(requests.slice(asked).map(({ variables }) => variables.after)).toEqual(['a']);
+    await requests.at(-1)!.answer(pageOf('DONE', null, length));
+    expect(new Set(list().rows)).toEqual(new Set(['DONE']));
+    expect(new Set(requests.map(({ variables }) => variables.first))).toEqual(new Set([length]));
+  });
+}
 
 test('answers are changed and read again only here, where older ones under way are dropped', () => {
   const sources = import.meta.glob<string>(['../**/*.ts', '../**/*.tsx', '!./**'], { query: '?raw', import: 'default', eager: true });

@@ -1,6 +1,6 @@
 import { bytes, count, useSystem } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { useList } from '../graph/list';
+import { beginning, useList } from '../graph/list';
 import { Empty, Panel } from '../shell/parts';
 import { to, toSubscribers } from '../shell/route';
 import { useMay } from '../shell/viewer';
@@ -18,13 +18,16 @@ const query = graphql(`
   }
 `);
 
+/** A window shows some 20 tags, and the usage of each is added up for all that carry it. */
+const rowsAtOnce = 30;
+
 type Row = NonNullable<ResultOf<typeof query>['tags']>['nodes'][number];
 
 /** The tags, each leading to those who carry it. */
 export default function Tags() {
   const may = useMay('VIEW_SUBSCRIBER');
   const variables = { usage: useMay('VIEW_STATISTICS_OVERVIEW') };
-  const list = useList(may ? query : null, variables, ({ tags }) => tags);
+  const list = useList(may ? query : null, variables, ({ tags }) => tags, beginning, { length: rowsAtOnce });
   useSystem();
   const columns: Column<Row>[] = [
     { key: 'name', name: 'Tag', width: 300, cell: ({ name }) => <a href={to('tag', {}, name)}>{name}</a> },
