@@ -2,11 +2,13 @@ package keyset
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/lib/pq"
 
 	"simgraph/db/pg"
+	"simgraph/db/pg/stmtcache"
 	"simgraph/domain/query"
 )
 
@@ -151,28 +153,31 @@ func (f filterSQL) positive(c query.Comparison, column filterColumn) (condition 
 		return "FALSE", false
 	case c.Op == query.Like:
 		// The columns collate by code point, where only a to z have two cases.
-		return col + ` COLLATE "default" ILIKE ` + f.arg(likePattern(first.Text), "text") + ` ESCAPE '\'`, true
+		return col + ` COLLATE "default" ILIKE ` + f.arg(likePattern(first.Text), "text") + ` ESCAPE '\'` + byValue, true
 	case c.Field.Type == query.Time:
 		return f.ordered(c.Op, col, first.Time), true
 	case c.Field.Type == query.Text:
 		col += ` COLLATE "C"`
 	}
-	return col + sqlOperator[c.Op] + f.value(c.Field.Type, first), true
+	return col + sqlOperator[c.Op] + f.value(c.Field.Type, first) + byValue, true
 }
+
+// byValue stands behind a pattern or a range.
+const byValue = " " + stmtcache.ByValue
 
 var sqlOperator = map[query.Op]string{query.Gt: " > ", query.Ge: " >= ", query.Lt: " < ", query.Le: " <= "}
 
 // ordered compares with the near or the far end of a day; of an instant they are one.
 func (f filterSQL) ordered(op query.Op, col string, at query.Interval) string {
+	sign, end := sqlOperator[op], at.From
 	switch {
 	case at.IsInstant():
-		return col + sqlOperator[op] + f.arg(at.From, "timestamptz")
 	case op == query.Gt:
-		return col + " >= " + f.arg(at.To, "timestamptz")
+		sign, end = " >= ", at.To
 	case op == query.Le:
-		return col + " < " + f.arg(at.To, "timestamptz")
+		sign, end = " < ", at.To
 	}
-	return col + sqlOperator[op] + f.arg(at.From, "timestamptz")
+	return col + sign + f.arg(end, "timestamptz") + byValue
 }
 
 // equal compares whether the field has one of the values.
@@ -207,7 +212,7 @@ func (f filterSQL) within(col string, at query.Interval) string {
 	if at.IsInstant() {
 		return col + " = " + f.arg(at.From, "timestamptz")
 	}
-	return col + " >= " + f.arg(at.From, "timestamptz") + " AND " + col + " < " + f.arg(at.To, "timestamptz")
+	return col + " >= " + f.arg(at.From, "timestamptz") + " AND " + col + " < " + f.arg(at.To, "timestamptz") + byValue
 }
 
 // arg adds a parameter. Its type is named, for a narrower column would refuse
@@ -226,7 +231,7 @@ func (f filterSQL) value(t query.Type, v query.Value) string {
 	case query.Integer:
 		return f.arg(v.Int, sqlType[t])
 	case query.Boolean:
-		return f.arg(v.Bool, sqlType[t])
+		return strconv.FormatBool(v.Bool) // an index of the rows where it is true fits no parameter
 	}
 	return f.arg(v.Text, sqlType[t])
 }

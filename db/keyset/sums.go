@@ -68,7 +68,7 @@ func (f filterSQL) sumAbove(c query.Comparison, of *Sum, sign string, least int6
 		return "FALSE"
 	}
 	value := f.value(c.Field.Type, c.Values[0])
-	return of.where(of.Scale.compared(" >= ", value) + of.Held + sign + value)
+	return of.where(of.Scale.compared(" >= ", value) + of.Held + sign + value + byValue)
 }
 
 func (f filterSQL) sumIn(c query.Comparison, of *Sum) string {

@@ -18,6 +18,7 @@ if (!base || !token) {
 export async function openTab(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true, ...options });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: base });
+  context.setDefaultTimeout(60_000); // a busy machine
   const tab = await context.newPage();
   const faults = [];
   const received = { bytes: 0, names: [] };

@@ -99,15 +99,18 @@ type entry struct {
 	uses int
 }
 
+// ByValue in a statement has each execution planned by its values: the cache prepares it anew before PostgreSQL might keep
+// a plan for all of them. Of a pattern or a range that it does not know the planner expects many rows, and reads whole
+// tables in the order of the list for the few that most find.
+const ByValue = "/* by value */"
+
 // plannedByValues is how many executions of a prepared statement PostgreSQL plans by
 // their values. Then it may keep a plan for all values.
 const plannedByValues = 5
 
-// isWorn reports whether the next execution might get a plan for all values though
-// values decide: for a pattern that is not known the planner expects many rows, and
-// reads whole tables for the few that most patterns find.
+// isWorn reports whether the next execution might get a plan for all values though values decide.
 func (e *entry) isWorn() bool {
-	return e.uses >= plannedByValues && strings.Contains(e.query, " ILIKE ")
+	return e.uses >= plannedByValues && strings.Contains(e.query, ByValue)
 }
 
 // BeginTx begins a transaction that may write where the settings of the server
