@@ -31,6 +31,8 @@ export interface List<T> {
   reading: boolean;
   /** Reads on, where there is more and the list is not full. */
   more: (() => void) | undefined;
+  /** How many rows before its end a list is read on. */
+  ahead: number;
   /** Where the list goes on, when it holds as many rows as the page keeps. */
   beyond: Start | undefined;
   /** Takes which rows are in view. */
@@ -107,6 +109,7 @@ export function useList<D extends object, T>(query: D | null, variables: Others<
     former,
     reading: pages.some(({ isFetching }) => isFetching),
     more: full ? undefined : next !== null ? () => setCursors([...cursors, next]) : tail?.error && !tail.data ? () => void tail.refetch() : undefined,
+    ahead: 0.3 * length,
     beyond: full && next !== null ? { after: next, from: start.from + rows.length } : undefined,
     look,
     reload: () => {

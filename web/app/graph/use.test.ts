@@ -102,7 +102,7 @@ test('an answer from before an event does not replace what the event reported', 
 const results = 'query Results { results { nodes } }';
 const pageOf = (state: string, endCursor: string | null, length: number) => ({ results: { nodes: Array.from({ length }, () => state), pageInfo: { endCursor, hasNextPage: endCursor !== null } } });
 
-for (const length of [pageLength, 30]) {
+for (const length of [pageLength, 50]) {
   test(`a page of ${length} rows out of view is read again when it comes into view after a change, also where an answer was under way`, async () => {
     const list = await hold<List<string>>(() => useList<object, string>(results as never, {} as never, (data) => (data as unknown as ReturnType<typeof pageOf>).results, beginning, { length }));
     await requests[0]!.answer(pageOf('PENDING', 'a', length));

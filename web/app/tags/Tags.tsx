@@ -18,8 +18,8 @@ const query = graphql(`
   }
 `);
 
-/** A window shows some 20 tags, and the usage of each is added up for all that carry it. */
-const rowsAtOnce = 30;
+/** A window shows and draws some 30 tags, and the usage of each is added up for all that carry it. */
+const rowsAtOnce = 50;
 
 type Row = NonNullable<ResultOf<typeof query>['tags']>['nodes'][number];
 

@@ -45,8 +45,6 @@ const headHeight = 31;
 const checkWidth = 40;
 /** How many rows beside those in view are drawn. */
 const overscan = 10;
-/** How close to the end the next page is read. */
-const ahead = 30;
 
 const phone = matchMedia('(max-width: 640px)');
 const usePhone = () => useSyncExternalStore(
@@ -64,7 +62,7 @@ const offsets = new Map<string, number>();
 export function Table<T>({ label, list, columns, keyOf, none, selection, hrefOf }: Props<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const anchor = useRef<string | null>(null);
-  const { rows, start, total, problem, more, beyond } = list;
+  const { rows, start, total, problem, more, ahead, beyond } = list;
   const place = location.hash;
   const onPhone = usePhone() && columns.some((column) => column.phone);
   const height = onPhone ? phoneHeight : rowHeight;
