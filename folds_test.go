@@ -17,7 +17,6 @@ import (
 // makes no two texts equal that a rule keeps apart.
 var foldsOfUnicode = map[string]string{
 	"db/keyset/filter.go: ILIKE":                     "searches, for people; what it finds stays under the rules of who may see it",
-	"db/pg/stmtcache/stmtcache.go: ILIKE":            "recognises statements that search; it compares no text",
 	"internal/mail/round.go: (?i)":                   "takes the address of a recipient out of an error, in any writing",
 	"db/pg/open.go: unicode.ToLower":                 "names of Go fields become those of columns",
 	"graph/lists/lists.go: unicode.ToUpper":          "names of fields become those of the schema's enums",

@@ -8,7 +8,6 @@ import (
 	"github.com/lib/pq"
 
 	"simgraph/db/pg"
-	"simgraph/db/pg/stmtcache"
 	"simgraph/domain/query"
 )
 
@@ -163,7 +162,7 @@ func (f filterSQL) positive(c query.Comparison, column filterColumn) (condition 
 }
 
 // byValue stands behind a pattern or a range.
-const byValue = " " + stmtcache.ByValue
+const byValue = " " + pg.ByValue
 
 var sqlOperator = map[query.Op]string{query.Gt: " > ", query.Ge: " >= ", query.Lt: " < ", query.Le: " <= "}
 

@@ -49,6 +49,9 @@ type Options struct {
 	Trace func(ctx context.Context, query string) (answered func(error))
 }
 
+// ByValue in a statement has each execution planned by its values, as in stmtcache.
+const ByValue = stmtcache.ByValue
+
 // observer is what connections call.
 func (opt *Options) observer() stmtcache.Observer {
 	if opt.Observe == nil {
