@@ -76,7 +76,7 @@ func TestWhatUndoingAMigrationDeletesIsListed(t *testing.T) {
 // delete are known to what lists losses: DROP TABLE, DROP COLUMN, DELETE. A schema that is
 // dropped is empty.
 var (
-	undoes = regexp.MustCompile(`(?s)^(DROP (TABLE|FUNCTION|INDEX|VIEW|SCHEMA) |DELETE FROM \w+ WHERE |SELECT 1$|INSERT INTO |CREATE INDEX |` +
+	undoes = regexp.MustCompile(`(?s)^(DROP (TABLE|FUNCTION|INDEX|STATISTICS|VIEW|SCHEMA) |DELETE FROM \w+ WHERE |SELECT 1$|INSERT INTO |CREATE INDEX |` +
 		`ALTER TABLE \w+\s+(DROP (COLUMN|CONSTRAINT)|ADD CONSTRAINT|RESET|ALTER COLUMN \w+ (SET|DROP) (DEFAULT|NOT NULL)))`)
 	bodies = regexp.MustCompile(`(?s)-- \+goose StatementBegin.*?-- \+goose StatementEnd`)
 	remark = regexp.MustCompile(`--[^\n]*`)

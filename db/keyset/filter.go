@@ -145,7 +145,7 @@ func (f filterSQL) positive(c query.Comparison, column filterColumn) (condition 
 	first, col := c.Values[0], column.sql
 	switch {
 	case c.Field.Type == query.Set:
-		return pg.Fill(col, "values", f.array(c.Field.Type, c.Values)), false
+		return pg.Fill(col, "values", f.array(c.Field.Type, c.Values)) + byValue, false
 	case c.Op == query.Eq, c.Op == query.Ne, c.Op == query.In:
 		return f.equal(c, column)
 	case first.Null:
@@ -161,7 +161,7 @@ func (f filterSQL) positive(c query.Comparison, column filterColumn) (condition 
 	return col + sqlOperator[c.Op] + f.value(c.Field.Type, first) + byValue, true
 }
 
-// byValue stands behind a pattern or a range.
+// byValue stands behind a pattern, a range, and what few or many rows have.
 const byValue = " " + pg.ByValue
 
 var sqlOperator = map[query.Op]string{query.Gt: " > ", query.Ge: " >= ", query.Lt: " < ", query.Le: " <= "}

@@ -77,7 +77,7 @@ func TestFilterSQL(t *testing.T) {
 		{"name like x", `(r.name COLLATE "default" ILIKE $2::text ESCAPE '\' /* by value */)`, 1},
 		{"at eq 2024-02-29", `(r.at >= $2::timestamptz AND r.at < $3::timestamptz /* by value */)`, 2},
 		{"at gt 2024-02-29", `(r.at >= $2::timestamptz /* by value */)`, 1},
-		{"tags ne x", `(NOT (EXISTS (SELECT FROM row_tags t WHERE t.id = r.id AND t.tag = ANY($2::text[]))))`, 1},
+		{"tags ne x", `(NOT (EXISTS (SELECT FROM row_tags t WHERE t.id = r.id AND t.tag = ANY($2::text[])) /* by value */))`, 1},
 		{"not (name eq x and (bytes eq 1 or online eq true))",
 			`(((r.name = $2::text) IS NOT TRUE) OR (((r.bytes = $3::bigint) IS NOT TRUE) AND ((r.online = true) IS NOT TRUE)))`, 2},
 		{"not tariff eq x", `((r.hidden) IS NOT TRUE AND ((r.tariff = $2::text) IS NOT TRUE))`, 1},

@@ -88,3 +88,29 @@ func TestAFilterIsPlannedByItsValuesHoweverOftenItRuns(t *testing.T) {
 		}
 	}
 }
+
+// Those who carry a tag of few are read by the tag, not looked for in the fleet.
+func TestSubscribersOfATagOfFewAreReadByTheTag(t *testing.T) {
+	t.Parallel()
+	pool := newSearchable(t)
+	pool.MustExec(`INSERT INTO subscriber_tags SELECT 1, key, 'site ' || key % 75 + n * 75 FROM subscribers, generate_series(0, 1) n WHERE company_id = 1`)
+	pool.MustExec(`INSERT INTO subscriber_tags SELECT 1, key, 'rare' FROM subscribers WHERE company_id = 1 AND physical_id = '8944000000000019999'`)
+	pool.MustExec("VACUUM ANALYZE subscriber_tags")
+	recorded := dbtest.NewRecorder(t, pool)
+	subscribers := subscriber.New(recorded.Pool)
+	for name, list := range map[string]func() []*domain.Subscriber{
+		"filter": func() []*domain.Subscriber {
+			return fleettest.Must[domain.Slice[*domain.Subscriber]](t)(subscribers.List(t.Context(), fleettest.All, fleettest.Listing(t, "tags eq rare", "", 1))).Items
+		},
+		"of the tag": func() []*domain.Subscriber {
+			of := fleettest.Must[map[domain.TagName]domain.Slice[*domain.Subscriber]](t)(
+				subscribers.OfTags(t.Context(), fleettest.All, []domain.TagName{"rare"}, fleettest.Listing(t, "", "", 8)))
+			return of["rare"].Items
+		},
+	} {
+		fleettest.WantIDs(t, list(), "8944000000000019999")
+		if read := recorded.Buffers(); read > 100 {
+			t.Errorf("%s: reads %d pages\n%s", name, read, recorded.Plan())
+		}
+	}
+}

@@ -193,7 +193,11 @@ func (s *Store) OfGroups(ctx context.Context, scope domain.Scope, groups []int64
 // OfTags implements domain.Subscribers.
 func (s *Store) OfTags(ctx context.Context, scope domain.Scope, tags []domain.TagName, listing domain.Listing) (map[domain.TagName]domain.Slice[*domain.Subscriber], error) {
 	l := newSubscriberList(scope, listing.PeriodStart, pq.Array(tags))
-	page, order, err := l.page(listing, carriesTag)
+	tag := "wanted.of_tag"
+	if len(tags) == 1 {
+		tag = "($2::text[])[1] " + pg.ByValue // of a value the planner knows how many carry it
+	}
+	page, order, err := l.page(listing, pg.Fill(carriesTag, "tag", tag))
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +227,7 @@ func (s *Store) CountOfTags(ctx context.Context, scope domain.Scope, tags []doma
 }
 
 const carriesTag = `EXISTS (SELECT FROM subscriber_tags st
-  WHERE st.company_id = $1 AND st.subscriber_key = s.key AND st.tag_name = wanted.of_tag)`
+  WHERE st.company_id = $1 AND st.subscriber_key = s.key AND st.tag_name = {tag})`
 
 // sliceEach makes the slice of each parent, also of those without rows.
 func sliceEach[K comparable](listing domain.Listing, parents []K, rows []*subscriberRow, order string, of func(*subscriberRow) K) map[K]domain.Slice[*domain.Subscriber] {

@@ -100,8 +100,8 @@ type entry struct {
 }
 
 // ByValue in a statement has each execution planned by its values: the cache prepares it anew before PostgreSQL might keep
-// a plan for all of them. Of a pattern or a range that it does not know the planner expects many rows, and reads whole
-// tables in the order of the list for the few that most find.
+// a plan for all of them. Of a pattern, a range or a tag that it does not know the planner expects many rows, and reads
+// whole tables in the order of the list for the few that most find.
 const ByValue = "/* by value */"
 
 // plannedByValues is how many executions of a prepared statement PostgreSQL plans by
