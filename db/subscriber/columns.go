@@ -176,6 +176,15 @@ func newSubscriberList(scope domain.Scope, periodStart time.Time, args ...any) *
 	return l
 }
 
+// listed is visible of statements that read many. Groups may have a few subscribers or most:
+// the planner has to know which they are.
+func (l *subscriberList) listed() string {
+	if l.groups == "" {
+		return l.visible
+	}
+	return l.visible + " " + pg.ByValue
+}
+
 // shown is what a condition goes on with so that the scope shows the row.
 func (l *subscriberList) shown(row string) string {
 	if l.groups == "" {

@@ -120,7 +120,7 @@ func (l *subscriberList) page(listing domain.Listing, also string) (sql, order s
 	if hasCursorKeys(listing) {
 		sel += ", " + p.Cursor + " AS cursor_keys"
 	}
-	return "SELECT " + sel + "\n" + l.from() + "\nWHERE " + l.visible + " AND " + also + " AND " + p.Where +
+	return "SELECT " + sel + "\n" + l.from() + "\nWHERE " + l.listed() + " AND " + also + " AND " + p.Where +
 		"\nORDER BY " + p.OrderBy + "\n" + p.Limit, p.Order, nil
 }
 
@@ -169,7 +169,7 @@ func subscriberSlice(listing domain.Listing, rows []*subscriberRow, order string
 func (s *Store) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newSubscriberList(scope, listing.PeriodStart)
 	where := l.Filter(listing.Filter)
-	sql := "SELECT count(*) " + l.from() + "\nWHERE " + l.visible + " AND " + where
+	sql := "SELECT count(*) " + l.from() + "\nWHERE " + l.listed() + " AND " + where
 	return s.counts.Do(ctx, sql, l.Args, func(ctx context.Context) (int, error) {
 		return pg.Count(ctx, s.pool, sql, l.Args...)
 	})

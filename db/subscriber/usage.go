@@ -137,7 +137,7 @@ func (l *subscriberList) usagePage(part usagePart, listing domain.Listing, also,
 	if hasCursorKeys(listing) {
 		columns = append(columns, p.Cursor+" AS cursor_keys")
 	}
-	where := []string{l.visible, also, p.Where}
+	where := []string{l.listed(), also, p.Where}
 	if part == withoutUsage {
 		where = append(where, "NOT "+l.hasUsage(usageOfPeriod+" > 0"))
 	}
