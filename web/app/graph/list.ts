@@ -65,8 +65,8 @@ export async function readPage<D extends object, T>(query: D, variables: Others<
   return { ...connection, problem: errors?.length ? Problem.of(errors[0]!) : undefined };
 }
 
-/** Reads a list page by page, as far as it is looked at. Once stale, only its first page and those in view are read again. A null query is not sent; one that waits shows what is cached until it is sent. */
-export function useList<D extends object, T>(query: D | null, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, start: Start = beginning, { wait = false, length = pageLength } = {}): List<T> {
+/** Reads a list page by page, as far as it is looked at. Once stale, only its first page and those in view are read again. A null query is not sent. */
+export function useList<D extends object, T>(query: D | null, variables: Others<D>, of: (data: ResultOf<D>) => Connection<T> | null | undefined, start: Start = beginning, { length = pageLength } = {}): List<T> {
   const key = [query, variables, start];
   const hash = hashKey(key);
   const { seen, look } = useSeen(hash, length);
@@ -78,7 +78,7 @@ export function useList<D extends object, T>(query: D | null, variables: Others<
     {
       queries: (query === null ? [] : cursors).map((after, i) => ({
         queryKey: keyOf(i),
-        enabled: !wait && isWanted(i),
+        enabled: isWanted(i),
         staleTime: ({ state }: { state: { dataUpdatedAt: number } }) => (state.dataUpdatedAt < opened - freshness ? 0 : Infinity),
         queryFn: ({ signal }: { signal: AbortSignal }) => readPage(query as D, variables, of, { after, count: i === 0, first: length }, signal),
       })),

@@ -50,39 +50,6 @@ export function useLive<D extends object>(query: D | null, { next, connected, va
   return { state, problem, reconnect: () => setTurn((n) => n + 1) };
 }
 
-/** How long first reads wait for the stream: a second, and not at all where it did not connect in that time. */
-const longest = 1_000;
-let patience = longest;
-
-/**
- * Follows as useLive does, and says whether a first read waits: once the stream is connected, nothing falls between it
- * and the read, and one read is enough.
- */
-export function useLiveFirst<D extends object>(query: D | null, { next, connected, variables }: Following<D>): Live & { wait: boolean } {
-  const key = JSON.stringify(variables ?? {});
-  const [ready, setReady] = useState<string>();
-  const live = useLive(query, {
-    next,
-    variables,
-    connected: () => {
-      patience = longest;
-      if (ready === key) connected();
-      else setReady(key);
-    },
-  });
-  const wait = query !== null && ready !== key;
-  const ended = live.state === 'ended';
-  useEffect(() => {
-    if (!wait) return;
-    const timer = setTimeout(() => {
-      if (!ended) patience = 0;
-      setReady(key);
-    }, ended ? 0 : patience);
-    return () => clearTimeout(timer);
-  }, [wait, ended, key]);
-  return { ...live, wait };
-}
-
 /** Calls the function soon after the first of several calls, so that it runs at most once in that time. */
 export function useSoon(run: () => void, milliseconds: number): () => void {
   const latest = useRef(run);

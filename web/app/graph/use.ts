@@ -56,14 +56,14 @@ export interface Asked<T> {
   reload: () => void;
 }
 
-/** Sends the query whenever the variables change. A null query is not sent; one that waits shows what is cached until it is sent. */
-export function useAsk<D extends object>(query: D | null, variables?: VariablesOf<D>, options?: { wait?: boolean }): Asked<ResultOf<D>>;
-export function useAsk<T>(query: Document | null, variables?: Record<string, unknown>, options?: { wait?: boolean }): Asked<T>;
-export function useAsk(query: unknown, variables: unknown = {}, { wait = false } = {}): Asked<unknown> {
+/** Sends the query whenever the variables change. A null query is not sent. */
+export function useAsk<D extends object>(query: D | null, variables?: VariablesOf<D>): Asked<ResultOf<D>>;
+export function useAsk<T>(query: Document | null, variables?: Record<string, unknown>): Asked<T>;
+export function useAsk(query: unknown, variables: unknown = {}): Asked<unknown> {
   const { data, error, isFetching, isPlaceholderData } = useQuery(
     {
       queryKey: [query, variables],
-      enabled: query !== null && !wait,
+      enabled: query !== null,
       placeholderData: query === null ? undefined : keepPreviousData,
       queryFn: async ({ signal }) => {
         const { data, errors } = await run(query as Document, variables as Record<string, unknown>, { signal });

@@ -1,7 +1,7 @@
 import { count } from '../format/units';
 import { graphql, type ResultOf } from '../graph/graphql';
-import { beginning, useList } from '../graph/list';
-import { useLiveFirst, useSoon } from '../graph/live';
+import { useList } from '../graph/list';
+import { useLive, useSoon } from '../graph/live';
 import { Empty, Panel } from '../shell/parts';
 import { to } from '../shell/route';
 import { useMay } from '../shell/viewer';
@@ -26,9 +26,9 @@ type Row = NonNullable<ResultOf<typeof query>['operations']>['nodes'][number];
 /** The operations that run and those of the last 30 days, the newest first. */
 export default function Operations() {
   const may = useMay('VIEW_SUBSCRIBER');
-  const soon = useSoon(() => list.reload(), 1_000);
-  const following = useLiveFirst(may ? live : null, { next: soon, connected: soon });
-  const list = useList(may ? query : null, {}, ({ operations }) => operations, beginning, following);
+  const list = useList(may ? query : null, {}, ({ operations }) => operations);
+  const soon = useSoon(list.reload, 1_000);
+  useLive(may ? live : null, { next: soon, connected: soon });
   const columns: Column<Row>[] = [
     { key: 'what', name: 'What', width: 330, cell: (row) => <><a href={to('operation', {}, row.operationId)}>{titleOf(row)}</a>{row.reason && <span className="hint">{row.reason}</span>}</> },
     { key: 'state', name: 'State', width: 120, cell: ({ state }) => <State of={state} /> },

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { graphql } from '../graph/graphql';
-import { type Live, useLiveFirst } from '../graph/live';
+import { type Live, useLive } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { ago, momentInZone } from '../format/time';
 import { bytes, useSystem } from '../format/units';
@@ -31,12 +31,12 @@ const subscription = graphql('subscription AlertTriggered { alertTriggered { ...
 /** Alerts that fired lately; new ones come in by themselves. */
 export function AlertsFired() {
   const may = useMay('VIEW_MONITORING_ALERTS');
+  const asked = useAsk(may ? query : null);
   const [fresh, setFresh] = useState<Entry[]>([]);
-  const live = useLiveFirst(may ? subscription : null, {
+  const live = useLive(may ? subscription : null, {
     next: ({ alertTriggered }) => alertTriggered && setFresh((before) => merge([alertTriggered], before)),
-    connected: () => asked.reload(),
+    connected: asked.reload,
   });
-  const asked = useAsk(may ? query : null, {}, { wait: live.wait });
   useSystem();
   return (
     <Panel id="fired" title="Alerts fired lately" aside={may && <LiveMark {...live} />}>

@@ -1,5 +1,5 @@
 import { graphql } from '../graph/graphql';
-import { useLiveFirst, useSoon } from '../graph/live';
+import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { count, short } from '../format/units';
 import { Failure } from '../shell/parts';
@@ -27,9 +27,9 @@ const subscription = graphql('subscription FleetChanged { subscriberChanged { ph
 
 /** How many subscribers are in which state, counted again when some have changed; each tile leads to them. */
 export function FleetTiles() {
-  const soon = useSoon(() => reload(), 3_000);
-  const { wait } = useLiveFirst(useMay('VIEW_SUBSCRIBER') ? subscription : null, { next: soon, connected: soon });
-  const { data, problem, reload } = useAsk(fleetCounts, {}, { wait });
+  const { data, problem, reload } = useAsk(fleetCounts);
+  const soon = useSoon(reload, 3_000);
+  useLive(useMay('VIEW_SUBSCRIBER') ? subscription : null, { next: soon, connected: soon });
   if (problem) return <Failure problem={problem} retry={reload} />;
   const fleet = data?.company?.fleet;
   return (

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { SilenceButton, SilencedNow } from '../alerts/SilenceHere';
 import type { Place } from '../alerts/silences';
 import { graphql } from '../graph/graphql';
-import { useLiveFirst, useSoon } from '../graph/live';
+import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { Empty, Failure, Loading } from '../shell/parts';
 import { toSubscribers } from '../shell/route';
@@ -37,9 +37,9 @@ const state = graphql('subscription SubscriberState($physicalIds: [String!]) { s
 
 /** Everything of one subscriber: its facts beside what happened with it, with what can be changed in place. */
 export default function SubscriberPage({ id: physicalId, params }: { id: string; params: URLSearchParams }) {
-  const soon = useSoon(() => reload(), 2_000);
-  const { wait } = useLiveFirst(useMay('VIEW_SUBSCRIBER') ? state : null, { next: soon, connected: soon, variables: { physicalIds: [physicalId] } });
-  const { data, problem, reload } = useAsk(query, { physicalId }, { wait });
+  const { data, problem, reload } = useAsk(query, { physicalId });
+  const soon = useSoon(reload, 2_000);
+  useLive(useMay('VIEW_SUBSCRIBER') ? state : null, { next: soon, connected: soon, variables: { physicalIds: [physicalId] } });
   const subscriber = data?.subscriber;
   const { permissions } = useViewer();
   const [changing, setChanging] = useState(false);

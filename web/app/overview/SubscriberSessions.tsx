@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { graphql } from '../graph/graphql';
-import { useLiveFirst, useSoon } from '../graph/live';
+import { useLive, useSoon } from '../graph/live';
 import { useAsk } from '../graph/use';
 import { ago, moment, momentInZone } from '../format/time';
 import type { Span } from '../format/span';
@@ -68,14 +68,14 @@ const ranIn = ({ from, to }: Span) => ({ beganAt: { lt: to }, or: [{ endedAt: { 
 function Sessions({ physicalId, params, span }: Props & { span: Span | null }) {
   const may = useMay('VIEW_STATISTICS_OVERVIEW', 'VIEW_SUBSCRIBER');
   const [part, setPart] = useState<PagePart>({ first: pageLength });
-  const reload = useSoon(() => asked.reload(), 2_000);
-  const following = { next: reload, connected: reload, variables: { physicalIds: [physicalId] } };
-  const states = useLiveFirst(may ? state : null, following);
-  const records = useLiveFirst(may ? usage : null, following);
-  const asked = useAsk(may ? query : null, { physicalId, ...part, filter: span && ranIn(span) }, { wait: states.wait || records.wait });
+  const asked = useAsk(may ? query : null, { physicalId, ...part, filter: span && ranIn(span) });
   useEffect(() => {
     if (span) document.getElementById('sessions-title')?.scrollIntoView({ block: 'center' });
   }, [span?.from, span?.to]);
+  const reload = useSoon(asked.reload, 2_000);
+  const variables = { physicalIds: [physicalId] };
+  useLive(may ? state : null, { next: reload, connected: reload, variables });
+  useLive(may ? usage : null, { next: reload, connected: reload, variables });
   const timeZone = useZone();
   useSystem();
   if (!may) return null;
