@@ -50,13 +50,6 @@ const panelOf = (tab, name) => tab.getByRole('region', { name, exact: true });
 
 const copied = (tab, label) => tab.getByRole('group', { name: label, exact: true }).textContent();
 
-async function until(what, holds) {
-  for (let tries = 0; !(await holds()); tries++) {
-    assert.ok(tries < 300, what);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 inTab('a carrier is connected in four clicks: its sample is mapped, its address and secret are copied, and its first records arrive', async (tab) => {
   await enter(tab, '#/sources');
   const clicks = await countClicks(tab);
@@ -346,7 +339,7 @@ inTab('a source is paused, gets a new secret and another profile, its rejects ar
   await tab.getByRole('button', { name: 'Delete' }).click();
   await tab.getByRole('dialog').getByRole('button', { name: 'Delete the source' }).click();
   await panelOf(tab, 'Carriers and platforms').waitFor();
-  await until('the source is deleted', async () => (await source('1nce-run', 'name')) === null);
+  await eventually(() => source('1nce-run', 'name'), null, 'the source is deleted');
   assert.equal((await post('[]', next)).status, 401);
 });
 

@@ -56,12 +56,6 @@ async function answer(tab, query) {
 const fleet = '{ company { fleet { total } } }';
 const users = '{ users(first: 1) { nodes { email } } }';
 
-async function until(isSo, what) {
-  for (const begun = Date.now(); !(await isSo()); await new Promise((resolve) => setTimeout(resolve, 300))) {
-    assert.ok(Date.now() - begun < 75_000, what);
-  }
-}
-
 inTab('a person of LemonLDAP signs in, and comes back to the same place', async (tab) => {
   await enterAs(tab, 'lois', '#/groups');
   await isSignedIn(tab, 'lois');
@@ -92,9 +86,9 @@ inTab('a session follows the groups at LemonLDAP, and ends with them', async (ta
   await isSignedIn(tab, 'pia');
   assert.equal(await answer(tab, users), 'FORBIDDEN');
   know('pia', ['admins']);
-  await until(async () => (await answer(tab, users)) === '', 'the rights of the other group hold');
+  await eventually(() => answer(tab, users), '', 'the rights of the other group hold', 75_000);
   know('pia', ['staff']);
-  await until(async () => (await answer(tab, users)) === '401', 'the session ends');
+  await eventually(() => answer(tab, users), '401', 'the session ends', 75_000);
 }, atProvider);
 
 inTab('a session ends when LemonLDAP does not know the person any more', async (tab) => {
@@ -102,7 +96,7 @@ inTab('a session ends when LemonLDAP does not know the person any more', async (
   await enterAs(tab, 'rosa');
   await isSignedIn(tab, 'rosa');
   know('rosa');
-  await until(async () => (await answer(tab, fleet)) === '401', 'the session ends');
+  await eventually(() => answer(tab, fleet), '401', 'the session ends', 75_000);
 }, atProvider);
 
 inTab('signing out ends the session here, and LemonLDAP signs in again without a password', async (tab) => {

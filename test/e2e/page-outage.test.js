@@ -167,17 +167,10 @@ inTab('an answer from before a change is not shown after it', async (tab) => {
     await route.fulfill({ response }).catch(() => undefined); // the page no longer waits for the first
   });
   await open(tab, '#/');
-  await until(() => counts.length === 1);
+  await eventually(() => counts.length, 1);
   await graph('mutation($id: String!) { barSubscriber(input: {physicalId: $id}) { __typename } }', { id: physicalId });
-  await until(() => counts.length === 2);
+  await eventually(() => counts.length, 2);
   release();
   await tab.locator('.tile.barred').getByText(String(counts[0] + 1), { exact: true }).waitFor();
   await graph('mutation($id: String!) { unbarSubscriber(input: {physicalId: $id}) { __typename } }', { id: physicalId });
 }, { expected: unreachable });
-
-async function until(holds) {
-  for (let i = 0; !holds(); i++) {
-    assert.ok(i < 300, 'it does not come');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}

@@ -1,19 +1,11 @@
 // Questions and dashboards are sent by mail from the page: previewed, sent now, paused and deleted.
 import assert from 'node:assert/strict';
 import { enter, graph } from './browser.js';
-import { accessible, countClicks, pageTests } from './tab.js';
+import { accessible, countClicks, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 
 const reports = async () => (await graph('{ company { reports(first: 10) { nodes { reportId recipients isPaused lastSentAt lastFailure endedReason question { name } } } } }')).company.reports.nodes;
-
-async function until(what, is) {
-  for (let i = 0; i < 120; i++) {
-    if (await is()) return;
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  }
-  assert.fail(`not within half a minute: ${what}`);
-}
 
 inTab('usage by group by day of last month is sent in six clicks', async (tab) => {
   await enter(tab);
@@ -32,10 +24,10 @@ inTab('usage by group by day of last month is sent in six clicks', async (tab) =
   await dialog.getByRole('button', { name: 'Send by mail' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.ok((await clicks()) <= 6, `${await clicks()} clicks`);
-  await until('the report is sent', async () => (await reports())[0]?.lastSentAt);
+  await eventually(async () => Boolean((await reports())[0]?.lastSentAt), true, 'the report is sent');
   const [one] = await reports();
   assert.deepEqual([one.recipients, one.lastFailure, one.endedReason], [['admin@demo.example'], null, null]);
-  await until('the mail is taken', async () => (await graph('{ deliveries(first: 20) { nodes { recipientName state } } }')).deliveries.nodes.some(({ recipientName, state }) => recipientName === 'admin@demo.example' && state === 'DELIVERED'));
+  await eventually(async () => (await graph('{ deliveries(first: 20) { nodes { recipientName state } } }')).deliveries.nodes.some(({ recipientName, state }) => recipientName === 'admin@demo.example' && state === 'DELIVERED'), true, 'the mail is taken');
 
   // What is sent is shown before; it is paused, and deleted with a way back.
   await tab.reload();
@@ -50,7 +42,7 @@ inTab('usage by group by day of last month is sent in six clicks', async (tab) =
   assert.equal((await reports())[0].isPaused, true);
   await sent.getByRole('button', { name: `Delete the report of ${one.question.name}` }).click();
   await tab.getByText(`The report of ${one.question.name} is deleted.`).waitFor();
-  await until('the report is gone', async () => (await reports()).length === 0);
+  await eventually(async () => (await reports()).length, 0, 'the report is gone');
 });
 
 inTab('a dashboard is previewed, sent from its page, and listed with the other reports', async (tab) => {
@@ -69,5 +61,5 @@ inTab('a dashboard is previewed, sent from its page, and listed with the other r
   const sent = tab.getByRole('region', { name: 'Sent by mail' });
   await sent.getByRole('link', { name: input.name, exact: true }).waitFor();
   await sent.getByRole('button', { name: `Delete the report of ${input.name}` }).click();
-  await until('the report is gone', async () => (await reports()).length === 0);
+  await eventually(async () => (await reports()).length, 0, 'the report is gone');
 });

@@ -37,13 +37,6 @@ const refused = async (tab, text) => {
 /** The status that the session's cookie gets. */
 const status = async (tab) => (await tab.context().request.get(`${base}/graphql?query={__typename}`, { headers: { origin: base } })).status();
 
-/** Waits until something is so. A provider that was too slow once is asked again after a minute. */
-async function until(isSo, what) {
-  for (const begun = Date.now(); !(await isSo()); await new Promise((resolve) => setTimeout(resolve, 500))) {
-    assert.ok(Date.now() - begun < 75_000, what);
-  }
-}
-
 inTab('a provider that does not answer is said to, and other ways remain', async (tab) => {
   await tab.goto(base);
   await tab.getByRole('link', { name: 'Sign in with Provider of the tests' }).click();
@@ -51,7 +44,8 @@ inTab('a provider that does not answer is said to, and other ways remain', async
   await tab.getByRole('link', { name: 'Other ways to sign in' }).click();
   await tab.getByRole('button', { name: 'Access key' }).waitFor();
   await up();
-  await until(async () => (await fetch(`${base}/signin/e2e`, { redirect: 'manual' })).status === 303, 'the server finds the provider');
+  // A provider that was too slow once is asked again after a minute.
+  await eventually(async () => (await fetch(`${base}/signin/e2e`, { redirect: 'manual' })).status, 303, 'the server finds the provider', 75_000);
 }, atProvider);
 
 inTab('a person of the provider signs in, in all tabs, and comes back to the same place', async (tab) => {
@@ -89,10 +83,10 @@ inTab('the provider is asked about the session, which ends with the claim', asyn
   people.mia = { groups: ['fleet'] };
   await enterAs(tab, 'mia', '#/groups');
   await isSignedIn(tab, 'mia@demo.example');
-  await until(() => refreshed.filter((login) => login === 'mia').length >= 2, 'the provider is asked twice');
+  await eventually(() => refreshed.filter((login) => login === 'mia').length >= 2, true, 'the provider is asked twice', 75_000);
   assert.equal(await status(tab), 200);
   people.mia = { groups: ['others'] };
-  await until(async () => (await status(tab)) === 401, 'the session ends');
+  await eventually(() => status(tab), 401, 'the session ends', 75_000);
   await tab.goto(`${base}/#/subscribers`);
   await tab.getByRole('dialog', { name: 'The session has ended' }).or(tab.getByRole('heading', { name: 'Sign in to your fleet' })).first().waitFor();
 }, atProvider);
@@ -102,7 +96,7 @@ inTab('a session ends when the provider does not know the person any more', asyn
   await enterAs(tab, 'leo');
   await isSignedIn(tab, 'leo@demo.example');
   delete people.leo;
-  await until(async () => (await status(tab)) === 401, 'the session ends');
+  await eventually(() => status(tab), 401, 'the session ends', 75_000);
 }, atProvider);
 
 inTab('signing out ends the session, and the provider signs in again', async (tab) => {

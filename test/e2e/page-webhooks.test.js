@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before } from 'node:test';
 import { enter, graph } from './browser.js';
-import { accessible, pageTests } from './tab.js';
+import { accessible, eventually, pageTests } from './tab.js';
 
 const inTab = pageTests();
 const received = [];
@@ -20,13 +20,6 @@ before(async () => {
   url = `http://127.0.0.1:${server.address().port}`;
 });
 after(() => server.close());
-
-async function until(what, holds) {
-  for (let tries = 0; !(await holds()); tries++) {
-    assert.ok(tries < 600, what);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
 
 inTab('a webhook is added, tested, disabled, gets a new secret, and its messages are read and sent again', async (tab) => {
   await enter(tab, '#/alerts/webhooks');
@@ -60,7 +53,7 @@ inTab('a webhook is added, tested, disabled, gets a new secret, and its messages
   const { webhooks } = await graph('{ webhooks(first: 100) { nodes { webhookId name } } }');
   const { webhookId } = webhooks.nodes.find(({ name }) => name === 'Page receiver');
   const delivered = async () => (await graph('query($webhookId: BigInt) { webhookDeliveries(filter: { webhookId: { eq: $webhookId }, state: { eq: DELIVERED } }) { totalCount } }', { webhookId })).webhookDeliveries.totalCount === 1;
-  await until('nothing was delivered', delivered);
+  await eventually(delivered, true, 'nothing was delivered', 60_000);
   await tab.getByRole('button', { name: 'Look again' }).click();
   const table = tab.getByRole('region', { name: 'Table of messages to webhooks' });
   await table.getByText('delivered').waitFor();
@@ -72,16 +65,16 @@ inTab('a webhook is added, tested, disabled, gets a new secret, and its messages
   await accessible(tab, 'a message');
   await message.getByRole('button', { name: 'Send it again' }).click();
   await message.waitFor({ state: 'hidden' });
-  await until('it was not sent again', () => received.length === 2);
+  await eventually(() => received.length, 2, 'it was not sent again', 60_000);
   assert.equal(received[0].id, received[1].id);
-  await until('the replay was not delivered', delivered);
+  await eventually(delivered, true, 'the replay was not delivered', 60_000);
 
   await card.getByRole('button', { name: 'Send again to Page receiver' }).click();
   const again = tab.getByRole('dialog', { name: 'Send messages to Page receiver again' });
   await again.getByRole('button', { name: 'Send again' }).click();
   await card.getByText('1 message is sent again.').waitFor();
-  await until('it was not sent a third time', () => received.length === 3);
-  await until('the second replay was not delivered', delivered);
+  await eventually(() => received.length, 3, 'it was not sent a third time', 60_000);
+  await eventually(delivered, true, 'the second replay was not delivered', 60_000);
   await tab.getByRole('link', { name: 'given up' }).click();
   await tab.getByText('No message fits.').waitFor();
 

@@ -60,11 +60,11 @@ export async function pickAlso(within, name, text) {
 }
 
 /**
- * Reads from the page until it is what is expected, for half a minute: the page is drawn after its address changes, and
- * after the answer of the server.
+ * Reads until it is what is expected, for half a minute or the given milliseconds: the page is drawn after its address
+ * changes, and after the answer of the server.
  */
-export async function eventually(read, expected, message) {
-  for (const until = Date.now() + 30_000; ; await delay(50)) {
+export async function eventually(read, expected, message, within = 30_000) {
+  for (const until = Date.now() + within; ; await delay(50)) {
     try {
       const actual = await read();
       if (expected instanceof RegExp) assert.match(actual, expected, message);
