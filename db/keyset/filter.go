@@ -161,7 +161,7 @@ func (f filterSQL) positive(c query.Comparison, column filterColumn) (condition 
 	return col + sqlOperator[c.Op] + f.value(c.Field.Type, first) + byValue, true
 }
 
-// byValue stands behind a pattern, a range, and what few or many rows have.
+// byValue stands behind a pattern, a range and a set.
 const byValue = " " + pg.ByValue
 
 var sqlOperator = map[query.Op]string{query.Gt: " > ", query.Ge: " >= ", query.Lt: " < ", query.Le: " <= "}

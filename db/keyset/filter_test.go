@@ -1,6 +1,7 @@
 package keyset_test
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"simgraph/db/dbtest"
 	"simgraph/db/keyset"
+	"simgraph/db/pg"
 	"simgraph/domain/query"
 	"simgraph/internal/fatal"
 )
@@ -87,6 +89,32 @@ func TestFilterSQL(t *testing.T) {
 		if sql != c.sql || len(args) != c.args+1 {
 			t.Errorf("%s\n got %s with %d\nwant %s with %d", c.filter, sql, len(args)-1, c.sql, c.args)
 		}
+	}
+}
+
+// A comparison of which the number of rows hangs on its value is planned by it: all but those with one value, of each
+// type and operator of the language.
+func TestAllButEqualValuesArePlannedByTheirValue(t *testing.T) {
+	t.Parallel()
+	values := map[query.Type]string{query.Integer: "5", query.Number: "5", query.Boolean: "true", query.Time: "2024-02-29T00:00:00Z"}
+	compiled := 0
+	for _, field := range filterFields.All() {
+		for _, op := range []query.Op{query.Eq, query.Ne, query.Gt, query.Ge, query.Lt, query.Le, query.Like, query.In} {
+			text := fmt.Sprintf("%s %s %s", field.Name, op, cmp.Or(values[field.Type], "x"))
+			e, err := query.ParseFilter(text, filterFields)
+			if err != nil {
+				continue // the type has no such operator
+			}
+			compiled++
+			sql := keyset.CompileFilter(e, filterColumn, &[]any{"the statement's own"})
+			isEqual := field.Type != query.Set && (op == query.Eq || op == query.Ne || op == query.In)
+			if strings.Contains(sql, pg.ByValue) == isEqual {
+				t.Errorf("%s: %s", text, sql)
+			}
+		}
+	}
+	if compiled < 40 {
+		t.Errorf("%d comparisons were compiled", compiled)
 	}
 }
 

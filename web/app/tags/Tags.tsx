@@ -18,7 +18,7 @@ const query = graphql(`
   }
 `);
 
-/** A window shows and draws some 30 tags, and the usage of each is added up for all that carry it. */
+/** A window draws some 30 rows. The usage of a tag is added up for all subscribers that carry it. */
 const rowsAtOnce = 50;
 
 type Row = NonNullable<ResultOf<typeof query>['tags']>['nodes'][number];
