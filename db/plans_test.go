@@ -2,6 +2,8 @@ package db_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +71,113 @@ FROM pg_prepared_statements WHERE generic_plans + custom_plans >= 8`))
 	for _, p := range kept {
 		if p.Generic == 0 {
 			t.Errorf("planned %d times: %s", p.Made, p.Statement)
+		}
+	}
+}
+
+const expectsFew = `
+SELECT a.attrelid::regclass::text FROM pg_attribute a
+JOIN pg_class c ON c.oid = a.attrelid
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND a.attname = 'company_id' AND c.relname NOT IN ` + sharedTables + `
+  AND COALESCE(a.attoptions, '{}') @> '{n_distinct=-0.0001,n_distinct_inherited=-0.0001}' IS FALSE`
+
+// A table that the migrations make calls simgraph_expect_rows, and so does a month of the ledger.
+func TestThePlannerExpectsManyRowsOfACompany(t *testing.T) {
+	dbtest.WithoutCitus(t, "Citus has it in the parts of each table")
+	t.Parallel()
+	f := fleettest.NewUsageFleet(t, 1)
+	f.Record(fleettest.UsageOf("s0", "r", fleettest.UsageNow))
+	var few []string
+	fatal.If(t, f.Pool.Select(&few, expectsFew))
+	if len(few) > 0 {
+		t.Errorf("expected to have few rows of each company: %s; call simgraph_expect_rows", strings.Join(few, ", "))
+	}
+}
+
+// A company of many subscribers, and many companies of one.
+const (
+	largeCompany = `
+INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date,
+  expiry_date, contract_length, is_barred, is_active, group_id, subscriber_type, is_transferring, is_online)
+SELECT $1, 'cellular', 'many' || n, 'm' || n, '', '', '23415', 'IoT', '2026-01-01', '2030-01-01', 12, false, true, 1, 'physical', false, false
+FROM generate_series(1, 20000) AS n`
+	smallCompanies = `
+WITH looked AS (
+  INSERT INTO company_lookup (external_id) SELECT 'small' || n FROM generate_series(1, 4000) AS n RETURNING company_id, external_id
+), companies AS (
+  INSERT INTO companies (company_id, external_id, name) SELECT company_id, external_id, external_id FROM looked
+), tariffs AS (
+  INSERT INTO tariffs SELECT company_id, 'IoT', 100, 'GBP' FROM looked
+)
+INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date,
+  expiry_date, contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
+SELECT company_id, 'cellular', 'only', 'o', '', '', '23415', 'IoT', '2026-01-01', '2030-01-01', 12, false, true, 'physical', false, false FROM looked`
+	memberships = `INSERT INTO group_memberships SELECT company_id, key, '2026-01-01', group_id FROM subscribers`
+	tagged      = `INSERT INTO subscriber_tags SELECT company_id, key, 'tag ' || key % 10 FROM subscribers`
+	pagesRead   = `
+SELECT sum(heap_blks_read + heap_blks_hit + COALESCE(idx_blks_read + idx_blks_hit, 0)) FROM pg_statio_user_tables`
+)
+
+// A kept plan serves all companies. Beside many small ones it must not expect so few rows of
+// a large one that it reads all of them instead of the few that are asked for.
+func TestPlansForManySmallCompaniesDoNotReadALargeOne(t *testing.T) {
+	dbtest.WithoutCitus(t, "plans of PostgreSQL")
+	t.Parallel()
+	f := fleettest.NewUsageFleet(t, 3)
+	f.Pool.SetMaxOpenConns(1)
+	f.Pool.MustExec(largeCompany, f.Scope.Company)
+	for _, sql := range []string{smallCompanies, memberships + ` WHERE physical_id LIKE 'many%'`, tagged, `ANALYZE`, `SET plan_cache_mode = force_generic_plan`} {
+		f.Pool.MustExec(sql)
+	}
+	var ids []string
+	var keys []int64
+	fatal.If(t, f.Pool.Select(&ids, `SELECT physical_id FROM subscribers WHERE company_id = $1 ORDER BY key DESC LIMIT 4`, f.Scope.Company))
+	fatal.If(t, f.Pool.Select(&keys, `SELECT key FROM subscribers WHERE company_id = $1 ORDER BY key DESC LIMIT 4`, f.Scope.Company))
+	subscribers, tags := subscriber.New(f.Pool), tag.New(f.Pool)
+	everything := domain.Projection{Fields: ^domain.FieldSet(0), PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
+	read := func() (pages int) {
+		f.Pool.MustExec(`SELECT pg_stat_force_next_flush()`)
+		fatal.If(t, f.Pool.Get(&pages, pagesRead))
+		return pages
+	}
+	for what, do := range map[string]func() error{
+		"records of usage": func() error {
+			var records []domain.UsageRecord
+			for _, id := range ids {
+				records = append(records, fleettest.UsageOf(id, "r-"+id, fleettest.UsageNow.Add(-time.Hour)))
+			}
+			f.Record(records...)
+			return nil
+		},
+		"a tag on some": func() error {
+			_, err := tags.Attach(t.Context(), f.Scope, "new", ids)
+			return err
+		},
+		"a tag of one": func() error {
+			return tags.Detach(t.Context(), f.Scope, domain.TagName(fmt.Sprintf("tag %d", keys[0]%10)), ids[:1])
+		},
+		"subscribers by their keys": func() error {
+			_, err := subscribers.OfKeys(t.Context(), f.Scope, keys, everything)
+			return err
+		},
+		"subscribers by their names": func() error {
+			_, err := subscribers.FindMany(t.Context(), f.Scope, ids, everything)
+			return err
+		},
+		"their tags": func() error {
+			_, err := tags.OfMany(t.Context(), f.Scope, keys, domain.Page{Limit: 10})
+			return err
+		},
+		"a page of subscribers": func() error {
+			_, err := subscribers.List(t.Context(), f.Scope, fleettest.Listing(t, "", "", 50))
+			return err
+		},
+	} {
+		before := read()
+		fatal.If(t, do())
+		// A look-up takes some pages, all subscribers of the company take 400 and their index 150.
+		if pages := read() - before; pages > 100*len(ids) {
+			t.Errorf("%s: %d pages are read", what, pages)
 		}
 	}
 }

@@ -114,7 +114,9 @@ func distribute(ctx context.Context, conn *sqlx.Conn, left []Table, progress fun
 
 const (
 	byCompany = `SELECT create_distributed_table($1::text::regclass, 'company_id', colocate_with => CASE WHEN $1::text = 'companies' THEN 'none' ELSE 'companies' END)`
-	toAll     = `SELECT create_reference_table($1::text::regclass)`
+	// expectRows tells it to the parts of the table: Citus does not copy it.
+	expectRows = `SELECT simgraph_expect_rows($1)`
+	toAll      = `SELECT create_reference_table($1::text::regclass)`
 	// dropLocal removes the rows that the coordinator had before.
 	dropLocal = `SELECT truncate_local_data_after_distributing_table($1::text::regclass)`
 )
@@ -130,11 +132,11 @@ func hand(ctx context.Context, conn *sqlx.Conn, table Table) (rows int64, err er
 	if err := tx.GetContext(ctx, &rows, pg.Fill(`SELECT count(*) FROM {table}`, "table", table.Name)); err != nil {
 		return 0, pg.Translate(err)
 	}
-	statement := toAll
+	statements := []string{toAll, dropLocal}
 	if table.ByCompany {
-		statement = byCompany
+		statements = []string{byCompany, dropLocal, expectRows}
 	}
-	for _, statement := range []string{statement, dropLocal} {
+	for _, statement := range statements {
 		if _, err := tx.ExecContext(ctx, statement, table.Name); err != nil {
 			return 0, pg.Translate(err)
 		}

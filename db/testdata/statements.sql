@@ -1892,7 +1892,7 @@ WITH moved AS (
   FROM (
     SELECT * FROM unnest($7::bigint[], $8::bigint[], $9::bigint[]) AS t(key, before, after)
   ) t
-  JOIN subscribers s ON s.company_id = $1 AND s.key = t.key
+  CROSS JOIN LATERAL (SELECT s.group_id FROM subscribers s WHERE s.company_id = $1 AND s.key = t.key OFFSET 0) s
   CROSS JOIN LATERAL (VALUES ('sim', t.key), ('company', 0), ('groupfptp', s.group_id)) AS w(rule_type, target_id)
   UNION ALL
   (SELECT 'grouppr', id, NULL, id, before, after
@@ -1933,7 +1933,7 @@ WITH moved AS (
   FROM (
     SELECT * FROM unnest($7::bigint[], $8::bigint[], $9::bigint[]) AS t(key, before, after) LIMIT 1
   ) t
-  JOIN subscribers s ON s.company_id = $1 AND s.key = t.key
+  CROSS JOIN LATERAL (SELECT s.group_id FROM subscribers s WHERE s.company_id = $1 AND s.key = t.key OFFSET 0) s
   CROSS JOIN LATERAL (VALUES ('sim', t.key), ('company', 0), ('groupfptp', s.group_id)) AS w(rule_type, target_id)
   UNION ALL
   (SELECT 'grouppr', id, NULL, id, before, after

@@ -44,7 +44,7 @@ FROM (VALUES ('', 'mine', false), ('new', '', true), ('gone', '', false)) AS e(t
 		var got string
 		fatal.If(t, f.pool.Get(&got, `
 SELECT s.nickname || ' ' || (SELECT string_agg(st.tag_name, ' ') FROM subscriber_tags st WHERE st.company_id = s.company_id AND st.subscriber_key = s.key)
-FROM subscribers s WHERE s.physical_id = $1`, ids[i]))
+FROM subscribers s WHERE s.company_id = $2 AND s.physical_id = $1`, ids[i], fleettest.Acme))
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

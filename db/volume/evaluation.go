@@ -101,8 +101,9 @@ FROM companies own
 WHERE own.company_id = $1`
 
 // bookedMany looks up, for each total that moved, the thresholds that it moved
-// over: those in [before, after). OFFSET 0 keeps the lookup by index, which
-// the planner would give up for a hash join that compares every pair. An alert
+// over: those in [before, after). OFFSET 0 keeps the lookups by index, which the
+// planner would give up for a hash join that compares every pair, or for a scan of
+// all subscribers of a company that it expects to be small. An alert
 // watches the periods that end after it was made. PostgreSQL expects one subscriber
 // and one group of bookedOne, and keeps its plan.
 const (
@@ -117,7 +118,7 @@ WITH moved AS (
     SELECT * FROM unnest($7::bigint[], $8::bigint[], $9::bigint[]) AS t(key, before, after)`
 	bookedGroups = `
   ) t
-  JOIN subscribers s ON s.company_id = $1 AND s.key = t.key
+  CROSS JOIN LATERAL (SELECT s.group_id FROM subscribers s WHERE s.company_id = $1 AND s.key = t.key OFFSET 0) s
   CROSS JOIN LATERAL (VALUES ('sim', t.key), ('company', 0), ('groupfptp', s.group_id)) AS w(rule_type, target_id)
   UNION ALL
   (SELECT 'grouppr', id, NULL, id, before, after

@@ -16,12 +16,14 @@ import (
 type answers struct {
 	*bench
 	groups, records int
+	companies       int
 	rounds          int
 	connections     int
 	file, against   string
 	only            string
 	steady          time.Duration
 	scaling         bool
+	all             bool
 
 	token     string
 	workloads []*workload
@@ -32,6 +34,7 @@ func parseAnswers(args []string) (*answers, error) {
 	flags := flag.NewFlagSet("bench answers", flag.ContinueOnError)
 	flags.IntVar(&a.subscribers, "subscribers", 200_000, "number of subscribers, each with three tags")
 	flags.IntVar(&a.groups, "groups", 500, "number of groups, at least 200")
+	flags.IntVar(&a.companies, "companies", 0, "number of companies of one subscriber beside the fleet")
 	flags.IntVar(&a.records, "records", 5_000_000, "number of usage records")
 	flags.IntVar(&a.rounds, "rounds", 3, "how often everything is measured; the table has the medians")
 	flags.IntVar(&a.connections, "connections", 32, "number of HTTP connections")

@@ -31,6 +31,35 @@ WITH found AS (
 )
 INSERT INTO users (company_id, user_id, email, permissions)
 SELECT $1, user_id, email, $2::text[] FROM found`
+	// smallCompanies adds companies of one subscriber each, with a tag, usage, a session and an
+	// entry of the alert log.
+	smallCompanies = `
+WITH looked AS (
+  INSERT INTO company_lookup (external_id) SELECT 'small ' || n FROM generate_series(1, $1::int) n RETURNING company_id, external_id
+), companies AS (
+  INSERT INTO companies (company_id, external_id, name) SELECT company_id, external_id, external_id FROM looked
+), tariffs AS (
+  INSERT INTO tariffs SELECT company_id, 'IoT', 100, 'GBP' FROM looked
+), subscribers AS (
+  INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nickname, operator_code, tariff_name, connection_date,
+    expiry_date, contract_length, is_barred, is_active, subscriber_type, is_transferring, is_online)
+  SELECT company_id, 'cellular', 'only', 'only', '', '', o.code, 'IoT', '2026-01-01', '2030-01-01', 12, false, true, 'physical', false, false
+  FROM looked, (SELECT min(code) AS code FROM operators) o
+  RETURNING company_id, key
+), tags AS (
+  INSERT INTO subscriber_tags SELECT company_id, key, 'site' FROM subscribers
+), memberships AS (
+  INSERT INTO group_memberships SELECT company_id, key, '2026-01-01', NULL FROM subscribers
+), periods AS (
+  INSERT INTO subscriber_periods (company_id, period_start, subscriber_key, mobile_originated, mobile_terminated)
+  SELECT company_id, $2, key, 1000, 1000 FROM subscribers
+), sessions AS (
+  INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn, began_at, as_of, reported_at,
+    interval_seconds, cause, mobile_originated, mobile_terminated, reports, booked, is_transferring, decreased, clock_off)
+  SELECT company_id, gen_random_uuid(), 0, key, 'pgw', '', 'only', 'only', '', '', $2, $2, $2, 0, '', 1000, 1000, 3, 3, false, false, false FROM subscribers
+)
+INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, period_start, period_end, threshold, usage, late, date_created)
+SELECT company_id, 1, 'company', 'bench', 'lower', 1, key, $2, $2::timestamptz + interval '1 month', 1000, 2000, false, $2 FROM subscribers`
 	companyBefore = `SELECT company_id FROM company_lookup WHERE external_id = 'bench'`
 )
 
@@ -43,7 +72,8 @@ func (a *answers) prepareFleet(ctx context.Context) error {
 	a.pool.SetMaxIdleConns(0)
 	a.pool.SetMaxIdleConns(8)
 	err := a.pool.GetContext(ctx, &a.scope.Company, companyBefore)
-	if errors.Is(err, sql.ErrNoRows) {
+	isNew := errors.Is(err, sql.ErrNoRows)
+	if isNew {
 		err = a.makeFleet(ctx)
 	}
 	if err != nil {
@@ -52,6 +82,14 @@ func (a *answers) prepareFleet(ctx context.Context) error {
 	year, month, _ := time.Now().UTC().Date()
 	a.month.End = time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	a.month.Start = a.month.End.AddDate(0, -1, 0)
+	if isNew && a.companies > 0 {
+		if _, err := a.pool.ExecContext(ctx, smallCompanies, a.companies, a.month.Start); err != nil {
+			return err
+		}
+		if _, err := a.pool.ExecContext(ctx, `ANALYZE`); err != nil {
+			return err
+		}
+	}
 	if err := a.cpu.find(ctx, a.pool); err != nil {
 		return err
 	}

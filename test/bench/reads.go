@@ -63,16 +63,24 @@ func runReads(ctx context.Context, args []string) error {
 	a := &answers{bench: &bench{out: os.Stdout}, groups: 500, connections: 1}
 	flags := flag.NewFlagSet("bench reads", flag.ContinueOnError)
 	sizes := flags.String("subscribers", "20000,200000", "numbers of `subscribers`, rising")
+	flags.IntVar(&a.companies, "companies", 0, "number of companies of one subscriber beside the last fleet")
 	each := flags.Int("records", 25, "number of usage records for each subscriber")
 	flags.DurationVar(&a.duration, "duration", 300*time.Millisecond, "how long each read is repeated")
 	flags.StringVar(&a.simgraph, "simgraph", "./simgraph", "the server's program")
 	flags.StringVar(&a.dir, "dir", "", "where the temporary folder is made")
+	flags.BoolVar(&a.all, "all", false, "print all reads")
 	flags.StringVar(&a.only, "only", "", "measure only the reads whose name holds this")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	var found [][]priced
-	for text := range strings.SplitSeq(*sizes, ",") {
+	companies := a.companies
+	fleets := strings.Split(*sizes, ",")
+	for i, text := range fleets {
+		a.companies = 0
+		if i == len(fleets)-1 {
+			a.companies = companies
+		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return fmt.Errorf("%q is no number of subscribers", text)
@@ -209,7 +217,7 @@ func (a *answers) printReads(small, large []priced) error {
 	fmt.Fprintf(a.out, "\n| read | CPU, smallest fleet | CPU, ms | times |\n|---|--:|--:|--:|\n")
 	for _, one := range large {
 		cpu, before := one.server+one.postgreSQL, of[one.name]
-		if cpu > mostCPU || cpu > leastCPU && cpu > grown*before {
+		if a.all || cpu > mostCPU || cpu > leastCPU && cpu > grown*before {
 			fmt.Fprintf(a.out, "| `%s` | %.1f | %.1f | %.1f |\n", one.name, before/1000, cpu/1000, cpu/max(before, 1))
 		}
 	}

@@ -133,13 +133,17 @@ func TestAnInstanceIsFrozen(t *testing.T) {
 	beside.number.Store(1 << 30) // records and tags of its own
 	beside.beginWith(t, beside.stream, beside.mutate, beside.tag)
 	others := map[string]*load{one: beside, two: x.load}
+	// Writers take turns with the chunks of an operation, frozen or not.
+	operation := startOperated(t, x.load.caller)
+	x.answering = max(x.answering, slowest(func() { x.load.answers(t.Context()) }))
+	checkOperated(t, pool, operation)
 	for _, c := range []struct{ what, table, work string }{
 		{"a booking", "usage_records", `SELECT`},
 		{"a chunk of an operation", "operation_rows", `SELECT`},
 		// What was mailed is to be mailed once more: few alerts are left to fire.
 		{"a round of mails", "mails", `UPDATE alert_deliveries SET mail_id = NULL`},
 	} {
-		var operation string
+		operation = ""
 		if c.table == "operation_rows" {
 			operation = startOperated(t, x.load.caller)
 		}

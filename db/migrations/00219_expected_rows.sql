@@ -1,0 +1,54 @@
+-- +goose Up
+
+-- A plan that is kept serves all companies, and expects the average rows of one. Beside many small
+-- companies that is next to none: it reads all rows of a large company instead of looking up the
+-- few that are asked for. This function has the planner expect ten thousand rows of a company in a
+-- table, also in the parts of it that Citus distributes. Call it for each new table of companies.
+-- +goose StatementBegin
+CREATE FUNCTION simgraph_expect_rows(name regclass) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  expected constant text := 'ALTER TABLE %s ALTER company_id SET (n_distinct = -0.0001, n_distinct_inherited = -0.0001)';
+  is_distributed boolean := false;
+BEGIN
+  IF EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') THEN
+    EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)' INTO is_distributed USING name;
+  END IF;
+  IF is_distributed THEN
+    EXECUTE 'SELECT count(*) FROM run_command_on_placements($1, $2)' USING name, expected;
+  ELSE
+    EXECUTE format(expected, name);
+  END IF;
+END $$;
+
+DO $$
+DECLARE
+  t record;
+BEGIN
+  FOR t IN
+    SELECT c.oid::regclass AS name
+    FROM pg_class c
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'company_id' AND NOT a.attisdropped
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'company_lookup'
+  LOOP
+    PERFORM simgraph_expect_rows(t.name);
+  END LOOP;
+END $$;
+-- +goose StatementEnd
+
+-- +goose Down
+-- +goose StatementBegin
+DO $$
+DECLARE
+  t record;
+BEGIN
+  FOR t IN
+    SELECT c.oid::regclass AS name
+    FROM pg_class c
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'company_id' AND NOT a.attisdropped
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+  LOOP
+    EXECUTE format('ALTER TABLE %s ALTER company_id RESET (n_distinct, n_distinct_inherited)', t.name);
+  END LOOP;
+END $$;
+-- +goose StatementEnd
+DROP FUNCTION simgraph_expect_rows(regclass);
