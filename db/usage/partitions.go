@@ -126,9 +126,6 @@ func addMonth(ctx context.Context, tx *sqlx.Tx, month time.Time) error {
 	if err := execute(ctx, tx, create); err != nil {
 		return err
 	}
-	if err := execute(ctx, tx, `SELECT simgraph_expect_rows($1)`, partitionName(month)); err != nil {
-		return err
-	}
 	return execute(ctx, tx, pg.Fill(fenceMonth, "table", partitionName(month)))
 }
 

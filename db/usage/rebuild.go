@@ -216,7 +216,7 @@ func (d derivation) statement() string {
 		"{keys}", strings.Join(d.keys, ", "), "{tkeys}", prefixed("t.", d.keys), "{fkeys}", prefixed("f.", d.keys), "{wkeys}", prefixed("w.", d.keys), "{akeys}", prefixed("a.", d.keys),
 		"{values}", strings.Join(d.values, ", "), "{stored}", strings.Join(stored, ", "), "{wvalues}", prefixed("w.", d.values), "{avalues}", prefixed("a.", d.values),
 		"{set}", assignments(d.values), "{tequal}", equal("t.", "f.", d.keys), "{oequal}", equal("t.", "o.", d.keys),
-	).Replace(cmp.Or(d.correction, rebuildTotal))
+	).Replace(cmp.Or(d.correction, rebuildTotal)) + "\n" + pg.ByValue // it reads as much as there is in the span
 }
 
 const rebuildTotal = `

@@ -55,8 +55,8 @@ WITH looked AS (
   SELECT company_id, $2, key, 1000, 1000 FROM subscribers
 ), sessions AS (
   INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn, began_at, as_of, reported_at,
-    interval_seconds, cause, mobile_originated, mobile_terminated, reports, booked, is_transferring, decreased, clock_off)
-  SELECT company_id, gen_random_uuid(), 0, key, 'pgw', '', 'only', 'only', '', '', $2, $2, $2, 0, '', 1000, 1000, 3, 3, false, false, false FROM subscribers
+    interval_seconds, cause, mobile_originated, mobile_terminated, reports, booked, is_transferring, decreased, clock_off, apn, imei, rat_type, visited_network, cell)
+  SELECT company_id, gen_random_uuid(), 0, key, 'pgw', '', 'only', 'only', '', '', $2, $2, $2, 0, '', 1000, 1000, 3, 3, false, false, false, '', '', '', '', '' FROM subscribers
 )
 INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, period_start, period_end, threshold, usage, late, date_created)
 SELECT company_id, 1, 'company', 'bench', 'lower', 1, key, $2, $2::timestamptz + interval '1 month', 1000, 2000, false, $2 FROM subscribers`
