@@ -115,8 +115,6 @@ INSERT INTO subscribers (company_id, kind, physical_id, subscriber_id, imsi, nic
 SELECT company_id, 'cellular', 'only', 'o', '', '', '23415', 'IoT', '2026-01-01', '2030-01-01', 12, false, true, 'physical', false, false FROM looked`
 	memberships = `INSERT INTO group_memberships SELECT company_id, key, '2026-01-01', group_id FROM subscribers`
 	tagged      = `INSERT INTO subscriber_tags SELECT company_id, key, 'tag ' || key % 10 FROM subscribers`
-	pagesRead   = `
-SELECT sum(heap_blks_read + heap_blks_hit + COALESCE(idx_blks_read + idx_blks_hit, 0)) FROM pg_statio_user_tables`
 )
 
 // A kept plan serves all companies. Beside many small ones it must not expect so few rows of
@@ -136,11 +134,6 @@ func TestPlansForManySmallCompaniesDoNotReadALargeOne(t *testing.T) {
 	fatal.If(t, f.Pool.Select(&keys, `SELECT key FROM subscribers WHERE company_id = $1 ORDER BY key DESC LIMIT 4`, f.Scope.Company))
 	subscribers, tags := subscriber.New(f.Pool), tag.New(f.Pool)
 	everything := domain.Projection{Fields: ^domain.FieldSet(0), PeriodStart: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
-	read := func() (pages int) {
-		f.Pool.MustExec(`SELECT pg_stat_force_next_flush()`)
-		fatal.If(t, f.Pool.Get(&pages, pagesRead))
-		return pages
-	}
 	for what, do := range map[string]func() error{
 		"records of usage": func() error {
 			var records []domain.UsageRecord
@@ -174,10 +167,10 @@ func TestPlansForManySmallCompaniesDoNotReadALargeOne(t *testing.T) {
 			return err
 		},
 	} {
-		before := read()
+		before := dbtest.PagesRead(t, f.Pool, "")
 		fatal.If(t, do())
 		// A look-up takes some pages, all subscribers of the company take 400 and their index 150.
-		if pages := read() - before; pages > 100*len(ids) {
+		if pages := dbtest.PagesRead(t, f.Pool, "") - before; pages > 100*len(ids) {
 			t.Errorf("%s: %d pages are read", what, pages)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"simgraph/db/alert"
 	"simgraph/db/dbtest"
+	"simgraph/db/fleettest"
 	"simgraph/domain"
 	"simgraph/domain/query"
 	"simgraph/internal/fatal"
@@ -38,6 +39,34 @@ FROM generate_series(1, 20000) n`)
 		fatal.If(t, err)
 		if read := recorded.Buffers(); len(slice.Items) != 5 || read > pages/3 {
 			t.Errorf("%q by %q: %d entries from %d pages, the log has %d\n%s", c.filter, c.order, len(slice.Items), read, pages, recorded.Plan())
+		}
+	}
+}
+
+// The number of all entries joins no subscribers, in plans that are kept, too.
+func TestTheLogOfACompanyIsCountedWithoutItsSubscribers(t *testing.T) {
+	dbtest.WithoutCitus(t, "plans of PostgreSQL")
+	t.Parallel()
+	f := newFixture(t)
+	f.pool.SetMaxOpenConns(1)
+	f.pool.MustExec(`
+INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, target_group_id, period_start, period_end, threshold, usage, late, date_created)
+SELECT 1, 1, 'groupfptp', '1', 'lower', n, 1 + n % 4, 1, '2026-11-01Z', '2026-12-01Z', 5, n, false, '2026-11-01Z'
+FROM generate_series(1, 100) n`)
+	f.pool.MustExec(`SET plan_cache_mode = force_generic_plan`)
+	log := alert.NewLog(f.pool)
+	for _, c := range []struct {
+		scope domain.Scope
+		joins bool
+	}{{scope, false}, {fleettest.Only(1), true}} {
+		_, err := log.Count(t.Context(), c.scope, domain.Listing{}) // making the plan reads pages, too
+		fatal.If(t, err)
+		before := dbtest.PagesRead(t, f.pool, "subscribers")
+		_, err = log.Count(t.Context(), c.scope, domain.Listing{})
+		fatal.If(t, err)
+		after := dbtest.PagesRead(t, f.pool, "subscribers")
+		if joins := after > before; joins != c.joins {
+			t.Errorf("%d pages of subscribers are read for groups %v", after-before, c.scope.Groups)
 		}
 	}
 }

@@ -29,17 +29,23 @@ const (
 LEFT JOIN subscribers s ON s.company_id = l.company_id AND s.key = l.subscriber_key`
 	// VisibleEntry is the condition that a scope ($1, $2) shows the entry l: both the group
 	// that it was set on and the subject.
-	VisibleEntry = `l.company_id = $1 AND ($2::bigint[] IS NULL OR l.rule_type <> 'company'
-  AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2))`
+	VisibleEntry = `l.company_id = $1 AND ($2::bigint[] IS NULL OR ` + visibleToGroups + `)`
+
+	visibleToGroups = `l.rule_type <> 'company'
+  AND COALESCE(l.target_group_id, s.group_id) = ANY($2) AND COALESCE(l.group_id, s.group_id) = ANY($2)`
 )
+
+func visible(sql string, scope domain.Scope) string {
+	return pg.Visible(sql, scope, "l", visibleToGroups)
+}
 
 const (
 	logSelect = `l.entry_id, l.alert_id, l.kind, l.state, l.rule_type, l.target, l.subscriber_key, l.group_id, l.target_group_id,
   l.limit_boundary, l.period_start, l.period_end, l.threshold, l.usage, l.is_late, l.source, l.nas, l.since, l.bound, l.value,
   l.trait, l.before, l.after, l.resolves, l.resolved_at, l.silence_id, l.notification_id, l.date_created`
 	// entriesOnVolume and entriesOnConditions are the entries l of a scope. Their key is the
-	// entry_id with the log that it is of, because each log counts on its own. {page} is filled
-	// with further conditions, order and limit.
+	// entry_id with the log that it is of, because each log counts on its own. {visible} is filled
+	// by the scope, {page} with further conditions, order and limit.
 	entriesOnVolume = `
   (SELECT * FROM (
     SELECT l.company_id, l.entry_id, l.entry_id * 2 AS key, l.alert_id, 'volume' COLLATE "C" AS kind, 'fired' COLLATE "C" AS state, l.rule_type, l.target,
@@ -47,7 +53,7 @@ const (
       '' COLLATE "C" AS source, '' COLLATE "C" AS nas, l.date_created AS since, 0::bigint AS bound, 0::bigint AS value, '' COLLATE "C" AS trait, '' AS before, '' AS after,
       false AS is_open, NULL::bigint AS resolves, NULL::timestamptz AS resolved_at, l.silence_id, l.notification_id, l.date_created
     FROM alert_log l` + JoinSubject + `
-    WHERE ` + VisibleEntry + `
+    WHERE l.company_id = $1 AND {visible}
   ) l WHERE true{page})`
 	entriesOnConditions = `
   (SELECT * FROM (
@@ -57,7 +63,7 @@ const (
       l.source, l.nas, l.since, l.bound, l.value, l.trait, l.before, l.after,
       l.is_open, l.resolves, l.resolved_at, l.silence_id, l.notification_id, l.date_created
     FROM condition_log l` + JoinSubject + `
-    WHERE ` + VisibleEntry + `
+    WHERE l.company_id = $1 AND {visible}
   ) l WHERE true{page})`
 	fromLog = `
 FROM (` + entriesOnVolume + `
@@ -140,7 +146,7 @@ func newLogList(scope domain.Scope) *keyset.List {
 func (l *Log) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[domain.AlertLogEntry], error) {
 	created, _ := domain.AlertLogFields.Find("createdAt")
 	listing = listing.InOrder([]query.Order{{Field: created, Desc: true}, {Field: entryKey, Desc: true}})
-	sql, err := paged(newLogList(scope), listLog, listing)
+	sql, err := paged(newLogList(scope), visible(listLog, scope), listing)
 	if err != nil {
 		return domain.Slice[domain.AlertLogEntry]{}, err
 	}
@@ -150,12 +156,12 @@ func (l *Log) List(ctx context.Context, scope domain.Scope, listing domain.Listi
 // Count implements domain.AlertLog.
 func (l *Log) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	list := newLogList(scope)
-	return pg.Count(ctx, l.pool, pg.Fill(countLog, "page", " AND "+list.Filter(listing.Filter)), list.Args...)
+	return pg.Count(ctx, l.pool, pg.Fill(visible(countLog, scope), "page", " AND "+list.Filter(listing.Filter)), list.Args...)
 }
 
 // OfNotifications returns the visible entries of notifications, the oldest first.
 func (l *Log) OfNotifications(ctx context.Context, scope domain.Scope, notifications []uuid.UUID) ([]domain.AlertLogEntry, error) {
-	rows, err := pg.SelectAll[logRow](ctx, l.pool, pg.Fill(logOfNotifications, "page", ""), scope.Company, pg.GroupsOf(scope), pq.Array(notifications))
+	rows, err := pg.SelectAll[logRow](ctx, l.pool, pg.Fill(visible(logOfNotifications, scope), "page", ""), scope.Company, pg.GroupsOf(scope), pq.Array(notifications))
 	if err != nil {
 		return nil, err
 	}

@@ -79,6 +79,20 @@ func (r *Recorder) Buffers() int {
 	return plans[0].Plan.Hit + plans[0].Plan.Read
 }
 
+// PagesRead returns how many pages of tables and their indexes were read since the database
+// was made, of one table or for "" of all; the pool must have one connection. Making a plan
+// reads pages, too.
+func PagesRead(t testing.TB, pool *sqlx.DB, table string) (pages int) {
+	t.Helper()
+	pool.MustExecContext(t.Context(), `SELECT pg_stat_force_next_flush()`)
+	err := pool.GetContext(t.Context(), &pages, `
+SELECT sum(heap_blks_read + heap_blks_hit + COALESCE(idx_blks_read + idx_blks_hit, 0)) FROM pg_statio_user_tables WHERE relname = $1 OR $1 = ''`, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
 func (r *Recorder) explain(how string, run func(sql string) error) {
 	r.t.Helper()
 	r.noting = false

@@ -32,3 +32,42 @@ FROM generate_series(1, 20000) n`)
 		t.Errorf("%d sessions from %d pages\n%s", len(slice.Items), read, recorded.Plan())
 	}
 }
+
+// Sessions are listed and counted for the whole company without their subscribers, in plans
+// that are kept, too.
+func TestTheSessionsOfACompanyAreReadWithoutItsSubscribers(t *testing.T) {
+	dbtest.WithoutCitus(t, "plans of PostgreSQL")
+	t.Parallel()
+	pool := fleettest.NewInventory(t)
+	pool.SetMaxOpenConns(1)
+	pool.MustExec(`
+INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, nas, session_id, physical_id, imsi, msisdn, began_at, as_of, reported_at, interval_seconds,
+  cause, mobile_originated, mobile_terminated, reports, booked, is_transferring, decreased, clock_off, apn, imei, rat_type, visited_network)
+SELECT 1, md5(key::text)::uuid, 0, key, 'pgw', '', 's', physical_id, '', '', '2026-11-01Z', '2026-11-02Z', '2026-11-02Z', 0,
+  '', 0, 0, 1, 1, false, false, false, '', '', '', ''
+FROM subscribers WHERE company_id = 1`)
+	pool.MustExec(`SET plan_cache_mode = force_generic_plan`)
+	sessions := feed.NewSessions(pool)
+	read := func(scope domain.Scope) (listed, counted int) {
+		slice, err := sessions.List(t.Context(), scope, domain.Listing{Page: domain.Page{Limit: 50}})
+		fatal.If(t, err)
+		counted, err = sessions.Count(t.Context(), scope, domain.Listing{})
+		fatal.If(t, err)
+		return len(slice.Items), counted
+	}
+	for _, c := range []struct {
+		scope    domain.Scope
+		sessions int
+		joins    bool
+	}{{fleettest.All, 9, false}, {fleettest.Only(12), 6, true}} {
+		read(c.scope) // making the plans reads pages, too
+		before := dbtest.PagesRead(t, pool, "subscribers")
+		listed, counted := read(c.scope)
+		if listed != c.sessions || counted != c.sessions {
+			t.Errorf("%d and %d sessions for groups %v, want %d", listed, counted, c.scope.Groups, c.sessions)
+		}
+		if pages := dbtest.PagesRead(t, pool, "subscribers") - before; pages > 0 != c.joins {
+			t.Errorf("%d pages of subscribers are read for groups %v", pages, c.scope.Groups)
+		}
+	}
+}

@@ -29,9 +29,16 @@ const (
 FROM sessions n
 LEFT JOIN subscribers s ON s.company_id = n.company_id AND s.key = n.subscriber_key`
 	// visibleSessions is the condition that a scope ($1, $2) shows the session.
-	visibleSessions = `n.company_id = $1 AND ($2::bigint[] IS NULL OR s.group_id = ANY($2))`
+	visibleSessions = `n.company_id = $1 AND ($2::bigint[] IS NULL OR ` + visibleToGroups + `)`
+	visibleToGroups = `s.group_id = ANY($2)`
+	ofCompany       = ` WHERE n.company_id = $1 AND {visible}`
 	sessionKey      = "id"
 )
+
+// visible fills the condition that the scope shows the session into a statement.
+func visible(sql string, scope domain.Scope) string {
+	return pg.Visible(sql, scope, "n", visibleToGroups)
+}
 
 // sessionColumns are where the fields of domain.SessionFields and sessionKey live.
 var sessionColumns = map[string]keyset.Column{
@@ -69,19 +76,19 @@ type listedSession struct {
 func (r *listedSession) session() *domain.Session { return r.Read() }
 
 const (
-	listSessions     = `SELECT ` + usage.SessionColumns + `, {cursor} AS cursor_keys` + fromSessions + ` WHERE ` + visibleSessions
+	listSessions     = `SELECT ` + usage.SessionColumns + `, {cursor} AS cursor_keys` + fromSessions + ofCompany
 	sessionsOfParent = listSessions + ` AND n.subscriber_key = parent.key`
 )
 
 // List implements domain.Sessions.
 func (s *Sessions) List(ctx context.Context, scope domain.Scope, listing domain.Listing) (domain.Slice[*domain.Session], error) {
-	return keyset.Rows(ctx, s.pool, newSessionList(scope), listSessions, listing.InOrder(domain.SessionOrder()), (*listedSession).session)
+	return keyset.Rows(ctx, s.pool, newSessionList(scope), visible(listSessions, scope), listing.InOrder(domain.SessionOrder()), (*listedSession).session)
 }
 
 // OfSubscribers implements domain.Sessions.
 func (s *Sessions) OfSubscribers(ctx context.Context, scope domain.Scope, subscribers []int64, listing domain.Listing) (map[int64]domain.Slice[*domain.Session], error) {
 	l := newSessionList(scope, pq.Int64Array(subscribers))
-	return keyset.RowsEach(ctx, s.pool, l, "unnest($3::bigint[]) AS parent(key)", sessionsOfParent, listing.InOrder(domain.SessionOrder()), subscribers,
+	return keyset.RowsEach(ctx, s.pool, l, "unnest($3::bigint[]) AS parent(key)", visible(sessionsOfParent, scope), listing.InOrder(domain.SessionOrder()), subscribers,
 		func(row *listedSession) int64 { return *row.SubscriberKey }, (*listedSession).session)
 }
 
@@ -89,14 +96,14 @@ func (s *Sessions) OfSubscribers(ctx context.Context, scope domain.Scope, subscr
 func (s *Sessions) CountOfSubscribers(ctx context.Context, scope domain.Scope, subscribers []int64, listing domain.Listing) (map[int64]int, error) {
 	l := newSessionList(scope, pq.Int64Array(subscribers))
 	where := l.Filter(listing.Filter)
-	return pg.CountEach[int64](ctx, s.pool, `SELECT n.subscriber_key AS parent, count(*) AS number`+fromSessions+
-		` WHERE `+visibleSessions+` AND n.subscriber_key = ANY($3) AND `+where+` GROUP BY n.subscriber_key`, l.Args)
+	return pg.CountEach[int64](ctx, s.pool, visible(`SELECT n.subscriber_key AS parent, count(*) AS number`+fromSessions+ofCompany, scope)+
+		` AND n.subscriber_key = ANY($3) AND `+where+` GROUP BY n.subscriber_key`, l.Args)
 }
 
 // Count implements domain.Sessions.
 func (s *Sessions) Count(ctx context.Context, scope domain.Scope, listing domain.Listing) (int, error) {
 	l := newSessionList(scope)
-	sql := `SELECT count(*)` + fromSessions + ` WHERE ` + visibleSessions + ` AND ` + l.Filter(listing.Filter)
+	sql := visible(`SELECT count(*)`+fromSessions+ofCompany, scope) + ` AND ` + l.Filter(listing.Filter)
 	return pg.Count(ctx, s.pool, sql, l.Args...)
 }
 
