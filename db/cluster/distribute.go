@@ -114,9 +114,12 @@ func distribute(ctx context.Context, conn *sqlx.Conn, left []Table, progress fun
 
 const (
 	byCompany = `SELECT create_distributed_table($1::text::regclass, 'company_id', colocate_with => CASE WHEN $1::text = 'companies' THEN 'none' ELSE 'companies' END)`
-	// expectRows tells it to the parts of the table: Citus does not copy it.
-	expectRows = `SELECT simgraph_expect_rows($1)`
-	toAll      = `SELECT create_reference_table($1::text::regclass)`
+	// expectRows has the planner expect as many rows in the parts of the table as in the
+	// whole: Citus does not copy that. Citus sets it by other connections, which must see them.
+	expectRows = `
+SELECT simgraph_expect_rows(a.attrelid) FROM pg_attribute a
+WHERE a.attrelid = $1::text::regclass AND a.attname = 'company_id' AND EXISTS (SELECT FROM unnest(a.attoptions) AS o(option) WHERE o.option LIKE 'n_distinct=%')`
+	toAll = `SELECT create_reference_table($1::text::regclass)`
 	// dropLocal removes the rows that the coordinator had before.
 	dropLocal = `SELECT truncate_local_data_after_distributing_table($1::text::regclass)`
 )
@@ -132,16 +135,20 @@ func hand(ctx context.Context, conn *sqlx.Conn, table Table) (rows int64, err er
 	if err := tx.GetContext(ctx, &rows, pg.Fill(`SELECT count(*) FROM {table}`, "table", table.Name)); err != nil {
 		return 0, pg.Translate(err)
 	}
-	statements := []string{toAll, dropLocal}
+	statement := toAll
 	if table.ByCompany {
-		statements = []string{byCompany, dropLocal, expectRows}
+		statement = byCompany
 	}
-	for _, statement := range statements {
+	for _, statement := range []string{statement, dropLocal} {
 		if _, err := tx.ExecContext(ctx, statement, table.Name); err != nil {
 			return 0, pg.Translate(err)
 		}
 	}
-	return rows, pg.Translate(tx.Commit())
+	if err := tx.Commit(); err != nil || !table.ByCompany {
+		return rows, pg.Translate(err)
+	}
+	_, err = conn.ExecContext(ctx, expectRows, table.Name)
+	return rows, pg.Translate(err)
 }
 
 // functions are those of the schema that only the coordinator has.

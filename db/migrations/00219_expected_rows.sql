@@ -3,19 +3,24 @@
 -- A plan that is kept serves all companies, and expects the average rows of one. Beside many small
 -- companies that is next to none: it reads all rows of a large company instead of looking up the
 -- few that are asked for. This function has the planner expect ten thousand rows of a company in a
--- table, also in the parts of it that Citus distributes. Call it for each new table of companies.
+-- table, also in the parts of it that Citus distributes. Call it for each new table of companies, in
+-- the migration after: Citus sets it by other connections.
 -- The ledger and its totals have many more rows, and are read by spans of time.
 -- +goose StatementBegin
 CREATE FUNCTION simgraph_expect_rows(name regclass) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   expected constant text := 'ALTER TABLE %s ALTER company_id SET (n_distinct = -0.0001)';
   is_distributed boolean := false;
+  failure text;
 BEGIN
   IF EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') THEN
     EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)' INTO is_distributed USING name;
   END IF;
   IF is_distributed THEN
-    EXECUTE 'SELECT count(*) FROM run_command_on_placements($1, $2)' USING name, expected;
+    EXECUTE 'SELECT min(result) FILTER (WHERE NOT success) FROM run_command_on_placements($1, $2)' INTO failure USING name, expected;
+    IF failure IS NOT NULL THEN
+      RAISE EXCEPTION 'a part of %: %', name, failure;
+    END IF;
   ELSE
     EXECUTE format(expected, name);
   END IF;
@@ -42,6 +47,8 @@ END $$;
 -- +goose StatementBegin
 DO $$
 DECLARE
+  reset constant text := 'ALTER TABLE %s ALTER company_id RESET (n_distinct)';
+  is_distributed boolean := false;
   t record;
 BEGIN
   FOR t IN
@@ -50,7 +57,14 @@ BEGIN
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'company_id' AND NOT a.attisdropped
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND NOT c.relispartition
   LOOP
-    EXECUTE format('ALTER TABLE %s ALTER company_id RESET (n_distinct)', t.name);
+    IF EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') THEN
+      EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)' INTO is_distributed USING t.name;
+    END IF;
+    IF is_distributed THEN
+      EXECUTE 'SELECT count(*) FROM run_command_on_placements($1, $2)' USING t.name, reset;
+    ELSE
+      EXECUTE format(reset, t.name);
+    END IF;
   END LOOP;
 END $$;
 -- +goose StatementEnd

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/jmoiron/sqlx"
 
 	"simgraph/db"
 	"simgraph/db/cluster"
@@ -71,6 +72,11 @@ func serveDistributed(t *testing.T) *distributed {
 	}
 	d := &distributed{cluster: nodes}
 	d.service = serve(t, nodes.URL, "--database-url", nodes.URL, "--mail-wait", "100ms", "--mails-per-hour", "1000", "--statement-timeout", "10s")
+	for table, want := range map[string]bool{"subscribers": true, "usage_ids": false} {
+		if expectsMany(t, d.direct, table) != want {
+			t.Errorf("%s is expected to have many rows of a company: %t", table, !want)
+		}
+	}
 	for _, name := range names {
 		of := *d.service
 		of.token = d.tokenOf("admin@" + name + ".example")
@@ -412,14 +418,20 @@ func TestCitusTakesImportsAndMigrations(t *testing.T) {
 	}
 	pool := open(t, nodes.URL, pg.Options{MaxConns: 2})
 	later := db.NewMigrations(pool, nil, env.Log)
-	if _, err := later.Down(t.Context()); err != nil {
-		t.Fatal(err)
+	for range 2 {
+		if _, err := later.Down(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := later.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	pool.MustExec(`CREATE TABLE later (company_id bigint NOT NULL, n int, PRIMARY KEY (company_id, n))`)
 	pool.MustExec(`SELECT simgraph_distribute('later')`)
+	pool.MustExec(`SELECT simgraph_expect_rows('later')`)
+	if !expectsMany(t, pool, "later") {
+		t.Error("a new table is expected to have few rows of a company")
+	}
 	var together bool
 	if err := pool.Get(&together, `SELECT count(DISTINCT colocationid) = 1 FROM pg_dist_partition WHERE logicalrelid IN ('companies'::regclass, 'later'::regclass)`); err != nil || !together {
 		t.Errorf("a new table is beside companies: %t, %v", together, err)
@@ -433,6 +445,16 @@ func TestCitusTakesImportsAndMigrations(t *testing.T) {
 		t.Errorf("distributing once more: %s, %v", printed.String(), err)
 	}
 	expectRefused(t, nodes)
+}
+
+// expectsMany reports whether the planner expects as many rows of a company in each part of a
+// table as simgraph_expect_rows sets.
+func expectsMany(t *testing.T, pool sqlx.QueryerContext, table string) (is bool) {
+	t.Helper()
+	fatal.If(t, sqlx.GetContext(t.Context(), pool, &is, `
+SELECT bool_and(COALESCE(r.result LIKE '%n_distinct=%', false))
+FROM run_command_on_placements($1::text::regclass, $$SELECT attoptions::text FROM pg_attribute WHERE attrelid = '%s'::regclass AND attname = 'company_id'$$) AS r`, table))
+	return is
 }
 
 // expectRefused starts the service at a worker, and with a standby.
