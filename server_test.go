@@ -104,16 +104,11 @@ var (
 	printedToken = regexp.MustCompile(`Bearer (sgt_\S+?)'`)
 )
 
-// dataDir builds the program, and returns a directory that the user who runs PostgreSQL can
-// enter, unlike those of t.TempDir.
+// dataDir builds the program, and returns an empty directory for its data.
 func dataDir(t *testing.T) string {
 	t.Helper()
 	buildProgram(t)
-	dir, err := os.MkdirTemp("", "simgraph-data-")
-	fatal.If(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	fatal.If(t, os.Chmod(dir, 0o755))
-	return dir
+	return dbtest.Dir(t, "")
 }
 
 // demos are data directories of the demo company, each made for the first test that wants a

@@ -17,6 +17,7 @@ import (
 
 	_ "github.com/lib/pq"
 
+	"simgraph/db/dbtest"
 	"simgraph/db/embedded"
 	"simgraph/internal/fatal"
 )
@@ -120,18 +121,12 @@ func (c *command) kill() {
 	_ = c.cmd.Wait()
 }
 
-// scratch returns a folder that PostgreSQL's user can enter too, which those
-// of t.TempDir are not when root runs the tests.
+// scratch returns an empty folder, in memory where there is one.
 func scratch(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(shm(), "embedded")
-	fatal.If(t, err)
-	fatal.If(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { fatal.If(t, os.RemoveAll(dir)) })
-	return dir
+	return dbtest.Dir(t, shm())
 }
 
-// shm is a folder in memory where there is one.
 func shm() string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		return "/dev/shm"

@@ -82,14 +82,10 @@ func server(t *testing.T, dir string, settings map[string]string) (*embedded.Ser
 	return s, s.URL()
 }
 
-// place is a directory that the user of PostgreSQL can enter.
+// place is where a server makes its directory.
 func place(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "simgraph-doctor-")
-	fatal.If(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	fatal.If(t, os.Chmod(dir, 0o711))
-	return dir + "/data"
+	return dbtest.Dir(t, "") + "/data"
 }
 
 func open(t *testing.T, address string) *sqlx.DB {

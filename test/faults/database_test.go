@@ -18,6 +18,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"simgraph/db/dbtest"
 	"simgraph/db/embedded"
 	"simgraph/db/pg"
 	"simgraph/internal/fatal"
@@ -53,9 +54,7 @@ func newDatabase(t *testing.T) *database {
 // dataDir is a data directory with the company in it, where no server runs.
 func dataDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(room, "data-")
-	fatal.If(t, err)
-	t.Cleanup(func() { removeAll(dir) })
+	dir := dbtest.Dir(t, room)
 	fill(t, dir)
 	return dir
 }
@@ -67,16 +66,6 @@ func fill(t *testing.T, dir string) {
 	fatal.If(t, err)
 	if out, err := exec.Command("cp", "-a", from+"/.", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
-	}
-}
-
-// removeAll insists: processes of a server that was killed may still write.
-func removeAll(dir string) {
-	for range 50 {
-		if os.RemoveAll(dir) == nil {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
 	}
 }
 

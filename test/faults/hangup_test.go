@@ -77,7 +77,7 @@ func TestSIGHUPEndsACommandUnlessItWasStartedByNohup(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(signals) })
-	dir := emptyDir(t)
+	dir := dbtest.Dir(t, room)
 	i := startImport(t, dir)
 	eventually(t, "the command runs the database", func() bool { return databaseOn(dir) != 0 })
 	_ = i.cmd.Process.Signal(syscall.SIGHUP)
@@ -89,7 +89,7 @@ func TestSIGHUPEndsACommandUnlessItWasStartedByNohup(t *testing.T) {
 	if status := i.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGHUP {
 		t.Errorf("it ended with %v: %s", i.cmd.ProcessState, &i.stderr)
 	}
-	dir = emptyDir(t)
+	dir = dbtest.Dir(t, room)
 	i = startImport(t, dir, "nohup")
 	eventually(t, "the command runs the database", func() bool { return databaseOn(dir) != 0 })
 	_ = i.cmd.Process.Signal(syscall.SIGHUP)

@@ -105,7 +105,7 @@ func TestSIGTERMWhileStartingIsNoFailure(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	for i := range 16 {
-		args := []string{"serve", "--addr", "127.0.0.1:0", "--data-dir", emptyDir(t)}
+		args := []string{"serve", "--addr", "127.0.0.1:0", "--data-dir", dbtest.Dir(t, room)}
 		most := 3000
 		if i%4 > 0 {
 			args, most = append(args, "--database-url", url), 300

@@ -104,7 +104,7 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 
 func TestTheEmbeddedDatabaseStopsLast(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
+	dir := dbtest.Dir(t, room)
 	n := &node{T: t, launch: launch{addr: freeAddress(t), dataDir: dir, extra: []string{"--demo", "--demo-feed", "off"}}}
 	n.addr = n.launch.addr
 	n.start()
@@ -141,14 +141,4 @@ func TestTheEmbeddedDatabaseStopsLast(t *testing.T) {
 		t.Error("the database still runs")
 	}
 	t.Log("stop with the embedded database: usage that came after SIGTERM on an open stream was booked and answered, then the database stopped, exit status 0")
-}
-
-// emptyDir is a directory that PostgreSQL's user can enter.
-func emptyDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp(room, "embedded-")
-	fatal.If(t, err)
-	t.Cleanup(func() { removeAll(dir) })
-	fatal.If(t, os.Chmod(dir, 0o755))
-	return dir
 }

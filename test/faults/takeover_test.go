@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/db/dbtest"
 	"simgraph/internal/fatal"
 )
 
@@ -102,7 +103,7 @@ func imported(t *testing.T, dir string) int {
 
 func TestAServerStartsBesideACommandThatWaits(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
+	dir := dbtest.Dir(t, room)
 	i := startImport(t, dir)
 	eventually(t, "the command runs the database", func() bool { return databaseOn(dir) != 0 })
 	of := databaseOn(dir)
@@ -129,7 +130,7 @@ func TestAServerStartsBesideACommandThatWaits(t *testing.T) {
 
 func TestAServerOutlivesTheCommandThatRanItsDatabase(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
+	dir := dbtest.Dir(t, room)
 	i := startImport(t, dir)
 	i.write(acme)
 	eventually(t, "the command runs the database", func() bool { return databaseOn(dir) != 0 })
@@ -155,7 +156,7 @@ func (i *importing) run(lines string) int {
 
 func TestServersAndCommandsThatStartTogetherAllSucceed(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
+	dir := dbtest.Dir(t, room)
 	const rounds = 6
 	for round := range rounds {
 		first := startImport(t, dir)
@@ -182,7 +183,7 @@ func TestServersAndCommandsThatStartTogetherAllSucceed(t *testing.T) {
 
 func TestACommandKilledWhileTheServerStartsDoesNotHinderIt(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
+	dir := dbtest.Dir(t, room)
 	for range 6 {
 		i := startImport(t, dir)
 		i.write(acme)
@@ -197,7 +198,7 @@ func TestACommandKilledWhileTheServerStartsDoesNotHinderIt(t *testing.T) {
 
 func TestAnImportThatLosesItsServerReportsItOnce(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
+	dir := dbtest.Dir(t, room)
 	n := served(t, dir)
 	i := startImport(t, dir)
 	// So many lines are stored at a time: only the work at the end is left.
@@ -214,7 +215,7 @@ func TestAnImportThatLosesItsServerReportsItOnce(t *testing.T) {
 
 func TestAServerOnAnEmptyDatabaseIsReadyWhenItIsMigrated(t *testing.T) {
 	t.Parallel()
-	d := &database{t: t, dir: emptyDir(t)}
+	d := &database{t: t, dir: dbtest.Dir(t, room)}
 	d.start()
 	t.Cleanup(func() { _ = d.server.Close() })
 	n := &node{T: t, launch: launch{addr: freeAddress(t), dataDir: t.TempDir(), databaseURL: d.url(), extra: []string{"--no-migrate"}}}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/db/dbtest"
 	"simgraph/internal/fatal"
 )
 
@@ -33,7 +34,7 @@ type versions struct {
 func newVersions(t *testing.T) *versions {
 	t.Helper()
 	old := previousProgram(t)
-	d := &database{t: t, dir: emptyDir(t)}
+	d := &database{t: t, dir: dbtest.Dir(t, room)}
 	d.start()
 	t.Cleanup(func() { _ = d.server.Close() })
 	l := launch{program: old, databaseURL: d.url(), dataDir: t.TempDir(), addr: freeAddress(t)}

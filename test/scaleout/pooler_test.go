@@ -94,9 +94,7 @@ func poolerDir(t *testing.T, sockets string) (string, *syscall.Credential) {
 	info, err := os.Stat(sockets)
 	fatal.If(t, err)
 	stat := info.Sys().(*syscall.Stat_t)
-	dir, err := os.MkdirTemp("/tmp", "pooler-")
-	fatal.If(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := dbtest.Dir(t, "/tmp")
 	fatal.If(t, os.Chown(dir, int(stat.Uid), int(stat.Gid)))
 	return dir, &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}
 }
