@@ -302,6 +302,27 @@ func TestWhatIsNotServedIsDropped(t *testing.T) {
 	}
 }
 
+// A counter is the sum of its octets and its gigawords, also where one of them is left out.
+func TestACounterIsReadFromTheAttributesThatAreThere(t *testing.T) {
+	t.Parallel()
+	for want, left := range map[int64][]codec.Type{
+		5<<32 + 17: nil,
+		5 << 32:    {rfc2866.AcctInputOctets_Type},
+		17:         {rfc2869.AcctInputGigawords_Type},
+		0:          {rfc2866.AcctInputOctets_Type, rfc2869.AcctInputGigawords_Type},
+	} {
+		packet := report().Packet(secret)
+		for _, attribute := range left {
+			packet.Del(attribute)
+		}
+		var l ledger
+		answered(t, listening(t, &l), encoded(t, packet))
+		if got := l.accounted()[0]; got.Unusable != "" || got.Record.MobileOriginated != want {
+			t.Errorf("%d bytes instead of %d: %s", got.Record.MobileOriginated, want, got.Unusable)
+		}
+	}
+}
+
 // What is authentic but cannot be used is stored with the reason, and answered.
 func TestUnusableRequestsAreAnswered(t *testing.T) {
 	t.Parallel()
