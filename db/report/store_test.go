@@ -4,10 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"simgraph/db/dashboard"
-	"simgraph/db/dbtest"
-	"simgraph/db/question"
-	"simgraph/db/report"
 	"simgraph/domain"
 	rules "simgraph/domain/report"
 	"simgraph/internal/fatal"
@@ -24,23 +20,10 @@ func kindOf(err error) domain.ErrorKind {
 // changes what another's eyes see.
 func TestReportsAreTheirOwners(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.New(t)
-	now := time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC)
-	clock := func() time.Time { return now }
-	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1);
-INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
-	pool.MustExec(`INSERT INTO user_lookup (email, company_id, user_id) OVERRIDING SYSTEM VALUE VALUES ('a@acme.example', 1, 7)`)
-	pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, 7, 'a@acme.example', '{}')`)
-	owner := domain.Whole(1).By(&domain.Actor{UserID: 7, Name: "a@acme.example"})
-	other := domain.Whole(1).By(&domain.Actor{UserID: 8, Name: "b@acme.example"})
+	f := newFixture(t)
+	pool, store, owner, other := f.pool, f.store, f.owner, f.other
 	ofGroups := domain.Scope{Company: 1, Groups: []int64{1}, Actor: other.Actor}
-	questions := question.New(pool, clock)
-	question, err := questions.Create(t.Context(), owner, domain.Question{Name: "q", Definition: domain.QuestionDefinition{
-		Version: domain.QuestionVersion, Measure: domain.MeasureTotal, Interval: domain.Daily, Chart: domain.ChartLine, Span: domain.SpanToday,
-	}})
-	fatal.If(t, err)
-	store := report.New(pool, rules.Finder{Questions: questions, Dashboards: dashboard.New(pool, dashboard.Options{Now: clock})}, clock)
-	spec := rules.Report{Topic: rules.Topic{QuestionID: &question.QuestionID}, Schedule: rules.Schedule{Frequency: rules.Daily, Hour: 7}, Recipients: []string{"A@acme.example"}}
+	spec := daily(f.question(false), "A@acme.example")
 	if _, err := store.Create(t.Context(), other, spec); kindOf(err) != domain.KindNotFound {
 		t.Errorf("a report of a question that its owner does not see: %v", err)
 	}
@@ -100,7 +83,7 @@ INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
 	}
 	sent, err := store.Send(t.Context(), owner, made.ReportID)
 	fatal.If(t, err)
-	if !sent.NextDueAt.Equal(now) {
+	if !sent.NextDueAt.Equal(f.now) {
 		t.Errorf("sent now, and due at %v", sent.NextDueAt)
 	}
 	pool.MustExec(`INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, due_at, created_at, report_id, report_due_at)
@@ -118,14 +101,8 @@ SELECT 1, gen_random_uuid(), 0, 'a@acme.example', 'report', now(), now(), report
 // get no more mail.
 func TestImportedReportsArePaused(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.New(t)
-	now := time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC)
-	pool.MustExec(`INSERT INTO company_lookup (external_id, company_id) OVERRIDING SYSTEM VALUE VALUES ('acme', 1);
-INSERT INTO companies VALUES (1, 'acme', 'Acme', 1, 'UTC')`)
-	pool.MustExec(`INSERT INTO user_lookup (email, company_id, user_id) OVERRIDING SYSTEM VALUE VALUES ('a@acme.example', 1, 7)`)
-	pool.MustExec(`INSERT INTO users (company_id, user_id, email, permissions) VALUES (1, 7, 'a@acme.example', '{}')`)
-	owner := domain.Whole(1).By(&domain.Actor{UserID: 7, Name: "a@acme.example"})
-	store := report.New(pool, rules.Finder{}, func() time.Time { return now })
+	f := newFixture(t)
+	store, owner := f.store, f.owner
 	const id = "01900000-0000-7000-8000-000000000003"
 	bundled := rules.Report{
 		ReportID: id, Topic: rules.Topic{DashboardID: new("01900000-0000-7000-8000-000000000002")}, Schedule: rules.Schedule{Frequency: rules.Daily, Hour: 7},
