@@ -43,6 +43,24 @@ func TestALinkIsOfOneUser(t *testing.T) {
 	}
 }
 
+// A request for a link ends the one that the same user asked for before, and no other.
+func TestARequestEndsTheFormerOfItsUser(t *testing.T) {
+	t.Parallel()
+	f := newRequests(t)
+	given := fleettest.Must[*rules.IssuedLink](t)(f.sessions.Issue(t.Context(), fleettest.All, ops, 10*time.Minute)).Code
+	f.request(van)
+	others := f.one()
+	f.request(ops)
+	former := f.one()
+	f.request(ops)
+	f.refused("the former", former)
+	for name, code := range map[string]domain.Secret{"that of the operator": given, "that of another user": others, "the latter": f.one()} {
+		if _, err := f.sessions.FindLink(t.Context(), code); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // The end of a user's sessions is that of this user's alone, and counts those that lived.
 func TestTheSessionsOfOtherUsersGoOn(t *testing.T) {
 	t.Parallel()
