@@ -153,8 +153,9 @@ func (s *Server) join(shared context.Context, c *call, by any) (*broadcast, *fol
 	}
 	b.oldest = b.coming
 	all.named[name] = append(all.named[name], b)
+	first := b.add() // before there are events
 	go b.run(ctx, s)
-	return b, b.add()
+	return b, first
 }
 
 func (b *broadcast) add() *follower {

@@ -194,6 +194,23 @@ func TestAFollowerAloneSetsThePace(t *testing.T) {
 	slow.goOn(last, 10*transport.Lead)
 }
 
+// However soon an execution makes events, the follower that starts it gets all of them.
+func TestTheFirstFollowerGetsTheFirstEvent(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // the system stops threads anywhere
+	b := newBench(t, shared)
+	var followers sync.WaitGroup
+	for i := range 500 {
+		followers.Go(func() {
+			r := b.follows(strconv.Itoa(i), flood, `{}`)
+			if n := r.number(); n != 1 {
+				t.Errorf("event %d is the first", n)
+			}
+			r.leave()
+		})
+	}
+	followers.Wait()
+}
+
 func TestALateFollowerGetsWhatComesNext(t *testing.T) {
 	b := newBench(t, shared)
 	first := b.follows("ada", flood, `{}`)
