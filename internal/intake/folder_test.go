@@ -95,12 +95,13 @@ func TestAFileIsTakenOnceItIsComplete(t *testing.T) {
 	f := newFolder(t)
 	f.put("growing.csv", rows(0, 1))
 	f.look()
-	f.Settled = 300 * time.Millisecond
+	f.Settled = time.Hour
 	f.put("slow.csv", rows(1, 2))
 	f.put("upload.csv.part", rows(2, 3))
 	f.look()
+	between := time.Now()
+	time.Sleep(time.Second)
 	f.put("slow.csv", rows(1, 3))
-	time.Sleep(f.Settled)
 	f.look()
 	if up, _ := f.booked(); up != 1 {
 		t.Errorf("%d are booked, of which one was complete", up)
@@ -112,10 +113,11 @@ func TestAFileIsTakenOnceItIsComplete(t *testing.T) {
 		fatal.If(t, err)
 	}
 	f.put(".hidden.csv", rows(5, 6))
+	f.Settled = time.Since(between) // less than since upload.csv, and more than since slow.csv was changed
 	f.look()
 	f.has("done/upload.csv")
 	f.has("slow.csv")
-	time.Sleep(f.Settled)
+	f.Settled = 0
 	f.look()
 	f.has("done/slow.csv")
 	if up, _ := f.booked(); up != 3 {

@@ -72,7 +72,7 @@ func TestACarrierUploadsBySFTP(t *testing.T) {
 	const records = 10_000
 	local := filepath.Join(t.TempDir(), "usage.csv")
 	fatal.If(t, os.WriteFile(local, []byte(rows(0, records)), 0o600))
-	f.Settled = 2 * time.Second
+	f.Settled = 4 * time.Second
 	uploaded := make(chan error, 1)
 	go func() {
 		sftp := exec.CommandContext(t.Context(), "sftp", append(flags, "-l", "2000", "-b", "-", me.Username+"@127.0.0.1")...) //nolint:gosec // a test
@@ -124,7 +124,7 @@ func TestRcloneFetchesFromACarrier(t *testing.T) {
 		remote := fmt.Sprintf(":sftp,host=127.0.0.1,port=%s,user=%s,key_file=%s,shell_type=none:%s", flags[len(flags)-1], me.Username, flags[2], outbox)
 		run(t, "rclone", "--config", "", verb, "--include", "*.csv", "--max-age", "3d", "--bwlimit", "500k", remote, f.path)
 	}
-	f.Settled = 2 * time.Second
+	f.Settled = 4 * time.Second
 	takes := func(verb string, files int) {
 		t.Helper()
 		f.ahead.Add(int64(time.Second)) // a file that comes again is named by the time
