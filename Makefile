@@ -42,7 +42,8 @@ QUICK = $$(go list ./... | grep -vE '/test/|/db/embedded$$')
 # What make system runs.
 SYSTEM = . ./db/embedded $$(go list ./test/... | grep -v '/test/faults$$')
 
-# Many tests wait for a server: more of them run at once than there are cores.
+# Many tests wait for a server: more of them run at once than there are cores, and in make test
+# three packages on two.
 WAITING = -parallel 4
 
 # SHARED runs a command whose test binaries share one PostgreSQL server.
@@ -51,7 +52,7 @@ SHARED = go run ./db/dbtest/share
 # go vet is a linter: make lint runs it, for all packages at once. In make race it would take
 # more than two minutes of CPU again.
 test: postgres ## Run the tests of the packages, with fewer random cases; Go alone is needed.
-	$(SHARED) go test -short -vet=off $(WAITING) -timeout 15m $(QUICK)
+	$(SHARED) go test -short -vet=off -p 3 $(WAITING) -timeout 15m $(QUICK)
 	cd clients/go && go test ./...
 
 system: postgres ## Run the tests of the built program and of its PostgreSQL, of security, and of services on several servers; takes minutes.

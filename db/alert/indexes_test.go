@@ -25,7 +25,7 @@ FROM generate_series(5, 2000) n`)
 INSERT INTO alert_log (company_id, alert_id, rule_type, target, limit_boundary, revision, subscriber_key, period_start, period_end, threshold, usage, late, date_created)
 SELECT 1, 1, 'company', 'acme', 'lower', n, 1 + n % 2000, '2026-11-01Z', '2026-12-01Z', 5, n * 7919 % 20011, false, '2026-11-01Z'::timestamptz + n * interval '1 second'
 FROM generate_series(1, 20000) n`)
-	f.pool.MustExec("VACUUM ANALYZE alert_log, subscribers")
+	dbtest.VacuumAnalyze(t, f.pool, "alert_log", "subscribers")
 	var pages int
 	fatal.If(t, f.pool.Get(&pages, "SELECT pg_relation_size('alert_log') / 8192"))
 	recorded := dbtest.NewRecorder(t, f.pool)

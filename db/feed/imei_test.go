@@ -22,7 +22,7 @@ INSERT INTO sessions (company_id, identity, generation, subscriber_key, source, 
 SELECT 1, md5(n::text)::uuid, 0, NULL, 'pgw', '', 's' || n, 'p', '', '', '2026-11-01Z'::timestamptz + n * interval '1 second', '2026-11-02Z', '2026-11-02Z', 0,
   '', 0, 0, 1, 1, false, false, false, '', CASE WHEN n % 2 = 0 THEN lpad((n / 4)::text, 15, '0') ELSE '' END, '', ''
 FROM generate_series(1, 20000) n`)
-	pool.MustExec("VACUUM ANALYZE sessions")
+	dbtest.VacuumAnalyze(t, pool, "sessions")
 	recorded := dbtest.NewRecorder(t, pool)
 	filter, err := query.ParseFilter(`imei eq "000000000000100"`, domain.SessionFields)
 	fatal.If(t, err)

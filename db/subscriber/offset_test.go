@@ -46,7 +46,7 @@ func TestADeepOffsetReadsTheIndexAlone(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
 	fleettest.ExecEach(pool, lotsOfUsage)
-	pool.MustExec("VACUUM ANALYZE subscribers")
+	dbtest.VacuumAnalyze(t, pool, "subscribers")
 	recorded := dbtest.NewRecorder(t, pool)
 	subscribers := subscriber.New(recorded.Pool)
 	var fleet int
@@ -68,7 +68,7 @@ func TestToCountTheBarredReadsAnIndexOfThem(t *testing.T) {
 	pool := fleettest.NewInventory(t)
 	fleettest.ExecEach(pool, lotsOfUsage)
 	pool.MustExec("UPDATE subscribers SET is_barred = key % 200 = 0 WHERE is_barred <> (key % 200 = 0)")
-	pool.MustExec("VACUUM ANALYZE subscribers")
+	dbtest.VacuumAnalyze(t, pool, "subscribers")
 	recorded := dbtest.NewRecorder(t, pool)
 	n := fleettest.Must[int](t)(subscriber.New(recorded.Pool).Count(t.Context(), fleettest.All, fleettest.Listing(t, "isBarred eq true", "", 5)))
 	if read := recorded.Buffers(); n < 90 || read > 20 {

@@ -37,7 +37,7 @@ func newSearchable(t *testing.T) *sqlx.DB {
 		t.Skip("PostgreSQL has no pg_trgm here")
 	}
 	pool.MustExec(searchable)
-	pool.MustExec("VACUUM ANALYZE subscribers")
+	dbtest.VacuumAnalyze(t, pool, "subscribers")
 	return pool
 }
 
@@ -68,7 +68,7 @@ func TestAListIsPlannedByItsValuesHoweverOftenItRuns(t *testing.T) {
 	pool := newSearchable(t)
 	pool.SetMaxOpenConns(1)
 	pool.MustExec(`UPDATE subscribers SET connection_date = timestamptz '2026-01-01' + key * interval '1 second', group_id = coalesce(group_id, 13) WHERE company_id = 1`)
-	pool.MustExec("VACUUM ANALYZE subscribers")
+	dbtest.VacuumAnalyze(t, pool, "subscribers")
 	subscribers := subscriber.New(pool)
 	for n := range 12 {
 		text := fmt.Sprintf("89440000000000%05d", 10_000+n)
@@ -101,7 +101,7 @@ func TestSubscribersOfATagOfFewAreReadByTheTag(t *testing.T) {
 	pool := newSearchable(t)
 	pool.MustExec(`INSERT INTO subscriber_tags SELECT 1, key, 'site ' || key % 75 + n * 75 FROM subscribers, generate_series(0, 1) n WHERE company_id = 1`)
 	pool.MustExec(`INSERT INTO subscriber_tags SELECT 1, key, 'rare' FROM subscribers WHERE company_id = 1 AND physical_id = '8944000000000019999'`)
-	pool.MustExec("VACUUM ANALYZE subscriber_tags")
+	dbtest.VacuumAnalyze(t, pool, "subscriber_tags")
 	recorded := dbtest.NewRecorder(t, pool)
 	subscribers := subscriber.New(recorded.Pool)
 	for name, list := range map[string]func() []*domain.Subscriber{

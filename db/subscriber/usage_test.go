@@ -193,7 +193,7 @@ func TestAPageByUsageReadsLittleOfTheFleet(t *testing.T) {
 	t.Parallel()
 	pool := fleettest.NewInventory(t)
 	fleettest.ExecEach(pool, lotsOfUsage)
-	pool.MustExec("VACUUM ANALYZE subscribers, subscriber_periods")
+	dbtest.VacuumAnalyze(t, pool, "subscribers", "subscriber_periods")
 	recorded := dbtest.NewRecorder(t, pool)
 	subscribers := subscriber.New(recorded.Pool)
 	var most int

@@ -29,7 +29,7 @@ func TestTheListOfTagsReadsLittleOfTheFleet(t *testing.T) {
 	before, err := tag.New(pool).Count(t.Context(), fleettest.All, domain.Listing{})
 	fatal.If(t, err)
 	fleettest.ExecEach(pool, manyTagged)
-	pool.MustExec("VACUUM ANALYZE subscriber_tags")
+	dbtest.VacuumAnalyze(t, pool, "subscriber_tags")
 	for name, number := range map[string]func(*tag.Store) (int, error){
 		"count": func(tags *tag.Store) (int, error) { return tags.Count(t.Context(), fleettest.All, domain.Listing{}) },
 		"list": func(tags *tag.Store) (int, error) {
