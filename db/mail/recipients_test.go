@@ -58,6 +58,44 @@ func TestUsersOfGroupsHaveNothingToDoWithRecipients(t *testing.T) {
 	}
 }
 
+// A refusal of an address is lifted for one recipient, with the mail that it was given up for.
+func TestARestoreIsOfOneRecipient(t *testing.T) {
+	t.Parallel()
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	emails := []string{"a@acme.example", "b@acme.example", "c@acme.example"}
+	var suppressions []domain.Suppression
+	ids := map[string]int64{}
+	for _, email := range emails {
+		made, err := f.Recipients.Create(t.Context(), f.Whole(), email, domain.Choice{})
+		fatal.If(t, err)
+		ids[email] = made.RecipientID
+		reason := domain.Refused
+		if email == emails[2] {
+			reason = domain.Unsubscribed
+		}
+		suppressions = append(suppressions, domain.Suppression{Email: email, Since: f.Now, Reason: reason, Detail: "550"})
+		f.Pool.MustExec(`INSERT INTO mails (company_id, mail_id, recipient_id, email, kind, state, due_at, created_at, finished_at)
+VALUES ($1, gen_random_uuid(), $2, $3, 'alerts', 'failed', $4, $4, $4)`, f.Whole().Company, made.RecipientID, email, f.Now)
+	}
+	_, err := f.Recipients.Suppress(t.Context(), f.Whole(), suppressions)
+	fatal.If(t, err)
+	for _, want := range []int{1, 0} { // the second time there is nothing to lift
+		restored, err := f.Recipients.Restore(t.Context(), f.Whole(), ids[emails[0]])
+		fatal.If(t, err)
+		if restored.Recipient.SuppressedSince != nil || restored.Mails != want {
+			t.Errorf("%+v with %d mails, not %d", restored.Recipient, restored.Mails, want)
+		}
+	}
+	if other, err := f.Recipients.Find(t.Context(), f.Whole(), ids[emails[1]]); err != nil || other.SuppressedSince == nil {
+		t.Errorf("another recipient is restored, too: %+v, %v", other, err)
+	}
+	_, err = f.Recipients.Restore(t.Context(), f.Whole(), ids[emails[2]])
+	fleettest.Same(t, fleettest.KindOf(err), domain.KindInvalid)
+	var queued []string
+	fatal.If(t, f.Pool.Select(&queued, `SELECT email FROM mails WHERE state = 'queued'`))
+	fleettest.Same(t, fmt.Sprint(queued), fmt.Sprint(emails[:1]))
+}
+
 func TestRecipientsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))

@@ -61,6 +61,28 @@ func TestARequestEndsTheFormerOfItsUser(t *testing.T) {
 	}
 }
 
+// An invitation that is withdrawn ends with its link. Those of other users and companies, and
+// other links of the user, do not.
+func TestAnInvitationIsOfOneUser(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	may := []domain.Permission{domain.ViewSubscriber, domain.ManageAccessKeys}
+	inviter, rival := &domain.Caller{Scope: fleettest.All, Permissions: may}, &domain.Caller{Scope: domain.Whole(2), Permissions: may}
+	invite := func(caller *domain.Caller, email string) domain.Secret {
+		return fleettest.Must[*rules.Invitation](t)(f.sessions.Invite(t.Context(), caller, email)).Code
+	}
+	left := map[string]domain.Secret{"another user": invite(inviter, van), "another company": invite(rival, "ops@rival.example")}
+	ended := invite(inviter, ops)
+	left["the operator's"] = fleettest.Must[*rules.IssuedLink](t)(f.sessions.Issue(t.Context(), fleettest.All, ops, 10*time.Minute)).Code
+	fleettest.Must[*domain.User](t)(f.sessions.Withdraw(t.Context(), inviter, ops))
+	f.refused("withdrawn", ended)
+	for name, code := range left {
+		if _, err := f.sessions.FindLink(t.Context(), code); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // The end of a user's sessions is that of this user's alone, and counts those that lived.
 func TestTheSessionsOfOtherUsersGoOn(t *testing.T) {
 	t.Parallel()
