@@ -15,6 +15,7 @@ import (
 	"simgraph/db/announce"
 	"simgraph/db/fleettest"
 	"simgraph/db/pg"
+	"simgraph/db/tag"
 	"simgraph/db/usage"
 	"simgraph/domain"
 	"simgraph/internal/fatal"
@@ -92,6 +93,26 @@ func TestChangesAreAnnouncedWhereTheyAreFollowed(t *testing.T) {
 	}
 	if got := notificationsOf(t, f, func(tx *sqlx.Tx) error { return announce.Changed(t.Context(), tx, 1, []string{"unknown"}) }); len(got) != 0 {
 		t.Errorf("got the notifications %q about unknown subscribers", got)
+	}
+}
+
+// Tags that an import or an operation writes are announced once for each subscriber.
+func TestChangesOfTagsAreAnnounced(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	follow(f)
+	for _, changes := range [][]tag.Change{
+		{{Key: 3, PhysicalID: "p3", Tag: "a", Attach: true}, {Key: 3, PhysicalID: "p3", Tag: "b", Attach: true}},
+		{{Key: 3, PhysicalID: "p3", Tag: "a"}},
+		nil,
+	} {
+		want := []string{"changed 1 3"}
+		if len(changes) == 0 {
+			want = nil
+		}
+		if got := notificationsOf(t, f, func(tx *sqlx.Tx) error { return tag.Save(t.Context(), tx, 1, changes) }); !slices.Equal(got, want) {
+			t.Errorf("%d changes: got the notifications %q", len(changes), got)
+		}
 	}
 }
 

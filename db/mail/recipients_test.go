@@ -3,6 +3,7 @@ package mail_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"simgraph/db/fleettest"
 	"simgraph/domain"
@@ -94,6 +95,32 @@ VALUES ($1, gen_random_uuid(), $2, $3, 'alerts', 'failed', $4, $4, $4)`, f.Whole
 	var queued []string
 	fatal.If(t, f.Pool.Select(&queued, `SELECT email FROM mails WHERE state = 'queued'`))
 	fleettest.Same(t, fmt.Sprint(queued), fmt.Sprint(emails[:1]))
+}
+
+// Mails to try an address are queued for it, five an hour, and stand in the audit log.
+func TestMailsThatTryAnAddress(t *testing.T) {
+	t.Parallel()
+	f := fleettest.NewFleet(t, 1, "UTC", fleettest.ClockAt("2026-11-10 12:00"))
+	made, err := f.Recipients.Create(t.Context(), f.Whole(), "a@acme.example", domain.Choice{})
+	fatal.If(t, err)
+	_, err = f.Recipients.Create(t.Context(), f.Whole(), "b@acme.example", domain.Choice{})
+	fatal.If(t, err)
+	for n := range 5 {
+		mails, err := f.Recipients.SendTest(t.Context(), f.Whole(), &made.RecipientID)
+		fatal.If(t, err)
+		if len(mails) != 1 || mails[0].Email != made.Email {
+			t.Fatalf("%d: %+v", n, mails)
+		}
+	}
+	_, err = f.Recipients.SendTest(t.Context(), f.Whole(), &made.RecipientID)
+	fleettest.Same(t, fleettest.KindOf(err), domain.KindRateLimited)
+	f.Now = f.Now.Add(time.Hour + time.Second)
+	mails, err := f.Recipients.SendTest(t.Context(), f.Whole(), nil)
+	fatal.If(t, err)
+	fleettest.Same(t, len(mails), 2)
+	var entries int
+	fatal.If(t, f.Pool.Get(&entries, `SELECT count(*) FROM audit_log WHERE action = $1`, domain.AuditRecipientTest))
+	fleettest.Same(t, entries, 6)
 }
 
 func TestRecipientsAreBounded(t *testing.T) {
