@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/db/fleettest"
 	"simgraph/db/pg"
 	"simgraph/db/report"
 	"simgraph/domain"
@@ -131,11 +132,11 @@ func TestUnsubscribingIsOfOneRecipientOfOneReport(t *testing.T) {
 	asks := func(email string) error {
 		return f.store.Unsubscribe(t.Context(), 1, left.ReportID, func(address string, secret []byte) bool { return address == email && string(secret) == "secret" })
 	}
-	if err := asks("a@acme.example"); kindOf(err) != domain.KindNotFound {
+	if err := asks("a@acme.example"); fleettest.KindOf(err) != domain.KindNotFound {
 		t.Errorf("without a secret of the company: %v", err)
 	}
 	f.pool.MustExec(`INSERT INTO mail_keys (company_id, secret) VALUES (1, 'secret')`)
-	if err := asks("c@acme.example"); kindOf(err) != domain.KindNotFound {
+	if err := asks("c@acme.example"); fleettest.KindOf(err) != domain.KindNotFound {
 		t.Errorf("an address that is no recipient: %v", err)
 	}
 	if got := f.mails("queued"); len(got) != 3 {
@@ -175,7 +176,7 @@ VALUES (1, 1, 'r@acme.example', 'r@acme.example', NULL, NULL), (1, 2, 'x@acme.ex
 		{ofGroups, "r@acme.example", "is not your address"},
 	} {
 		_, err := f.store.Create(t.Context(), c.scope, daily(topic, c.address))
-		if (err == nil) != (c.refusal == "") || err != nil && (kindOf(err) != domain.KindInvalid || !strings.Contains(err.Error(), c.refusal)) {
+		if (err == nil) != (c.refusal == "") || err != nil && (fleettest.KindOf(err) != domain.KindInvalid || !strings.Contains(err.Error(), c.refusal)) {
 			t.Errorf("%s, restricted %t: %v", c.address, c.scope.Restricted(), err)
 		}
 	}

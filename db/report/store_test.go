@@ -4,17 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"simgraph/db/fleettest"
 	"simgraph/domain"
 	rules "simgraph/domain/report"
 	"simgraph/internal/fatal"
 )
-
-func kindOf(err error) domain.ErrorKind {
-	if fault, is := domain.AsError(err); is {
-		return fault.Kind
-	}
-	return ""
-}
 
 // Users of groups see their own reports, others pause and delete those of all, and nobody
 // changes what another's eyes see.
@@ -24,13 +18,13 @@ func TestReportsAreTheirOwners(t *testing.T) {
 	pool, store, owner, other := f.pool, f.store, f.owner, f.other
 	ofGroups := domain.Scope{Company: 1, Groups: []int64{1}, Actor: other.Actor}
 	spec := daily(f.question(false), "A@acme.example")
-	if _, err := store.Create(t.Context(), other, spec); kindOf(err) != domain.KindNotFound {
+	if _, err := store.Create(t.Context(), other, spec); fleettest.KindOf(err) != domain.KindNotFound {
 		t.Errorf("a report of a question that its owner does not see: %v", err)
 	}
 	made, err := store.Create(t.Context(), owner, spec)
 	fatal.If(t, err)
 	store.Most = 1
-	if _, err := store.Create(t.Context(), owner, spec); kindOf(err) != domain.KindInvalid {
+	if _, err := store.Create(t.Context(), owner, spec); fleettest.KindOf(err) != domain.KindInvalid {
 		t.Errorf("a user has a report too many: %v", err)
 	}
 	for name, want := range map[string]struct {
@@ -58,14 +52,14 @@ func TestReportsAreTheirOwners(t *testing.T) {
 		"send":   func() error { _, err := store.Send(t.Context(), ofGroups, made.ReportID); return err },
 		"remove": func() error { _, err := store.Remove(t.Context(), ofGroups, made.ReportID); return err },
 	} {
-		if err := do(); kindOf(err) != domain.KindNotFound {
+		if err := do(); fleettest.KindOf(err) != domain.KindNotFound {
 			t.Errorf("%s by a user of groups: %v", name, err)
 		}
 	}
-	if _, err := store.Edit(t.Context(), other, made.ReportID, rules.Edit{Recipients: &[]string{"b@acme.example"}}); kindOf(err) != domain.KindForbidden {
+	if _, err := store.Edit(t.Context(), other, made.ReportID, rules.Edit{Recipients: &[]string{"b@acme.example"}}); fleettest.KindOf(err) != domain.KindForbidden {
 		t.Errorf("another changed the recipients: %v", err)
 	}
-	if _, err := store.Send(t.Context(), other, made.ReportID); kindOf(err) != domain.KindForbidden {
+	if _, err := store.Send(t.Context(), other, made.ReportID); fleettest.KindOf(err) != domain.KindForbidden {
 		t.Errorf("another sent it: %v", err)
 	}
 	paused, err := store.Edit(t.Context(), other, made.ReportID, rules.Edit{IsPaused: new(true)})
@@ -73,7 +67,7 @@ func TestReportsAreTheirOwners(t *testing.T) {
 	if paused.NextDueAt != nil {
 		t.Error("a paused report is due")
 	}
-	if _, err := store.Send(t.Context(), owner, made.ReportID); kindOf(err) != domain.KindInvalid {
+	if _, err := store.Send(t.Context(), owner, made.ReportID); fleettest.KindOf(err) != domain.KindInvalid {
 		t.Errorf("a paused report was sent: %v", err)
 	}
 	again, err := store.Edit(t.Context(), owner, made.ReportID, rules.Edit{IsPaused: new(false), Hour: new(12)})
