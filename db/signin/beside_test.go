@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -58,6 +59,22 @@ func TestARequestEndsTheFormerOfItsUser(t *testing.T) {
 		if _, err := f.sessions.FindLink(t.Context(), code); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Links that are mailed at the same time sign in who has asked for each.
+func TestAMailedLinkIsOfWhoAsked(t *testing.T) {
+	t.Parallel()
+	f := newRequests(t)
+	f.request(van)
+	f.request(ops)
+	var of []string
+	for _, code := range f.sent(fleettest.Acme) {
+		of = append(of, fleettest.Must[*rules.Begun](t)(f.sessions.ByLink(t.Context(), domain.Origin{}, code)).Email)
+	}
+	slices.Sort(of)
+	if !slices.Equal(of, []string{ops, van}) {
+		t.Errorf("the links are of %v", of)
 	}
 }
 

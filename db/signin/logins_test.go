@@ -1,8 +1,8 @@
 package signin_test
 
 import (
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -18,7 +18,7 @@ var ada = rules.Identity{Issuer: "https://login.acme.example", Subject: "ada"}
 func (f *fixture) login(email string, change func(*rules.Login)) *rules.Login {
 	f.Helper()
 	of := &rules.Login{
-		Identity: ada, Provider: "sso", State: domain.Secret(fmt.Sprint(time.Now().UnixNano())), Create: true, Link: true,
+		Identity: ada, Provider: "sso", State: domain.Secret(rand.Text()), Create: true, Link: true,
 		Rights: rules.Rights{Company: "acme", Permissions: []domain.Permission{domain.ViewSubscriber}, Groups: []int64{12}},
 	}
 	if email != "" {

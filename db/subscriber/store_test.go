@@ -51,6 +51,22 @@ func TestAScopeHidesWhatItDoesNotShow(t *testing.T) {
 	fleettest.WantIDs(t, byTag["z"].Items)
 }
 
+// An edit is of one subscriber, also the version that it expects.
+func TestAnEditIsOfOneSubscriber(t *testing.T) {
+	t.Parallel()
+	store, ctx := newSubscribers(t), t.Context()
+	scope := fleettest.All
+	version := fleettest.Must[*domain.Subscriber](t)(store.Find(ctx, scope, "p03", fleettest.EveryField)).VersionFor(scope)
+	scope.ExpectedVersion = &version
+	edited := fleettest.Must[*domain.Subscriber](t)(store.EditNickname(ctx, scope, "p03", "lorry"))
+	other := fleettest.Must[*domain.Subscriber](t)(store.Find(ctx, fleettest.All, "p01", fleettest.EveryField))
+	if edited.PhysicalID != "p03" || edited.Nickname != "lorry" || other.Nickname != "van 1" {
+		t.Fatalf("got %s as %q, and %q", edited.PhysicalID, edited.Nickname, other.Nickname)
+	}
+	_, err := store.EditNickname(ctx, scope, "p03", "van")
+	fleettest.WantKind(t, err, domain.KindStale)
+}
+
 func TestAnEditOfOneCompanyLeavesTheOtherAlone(t *testing.T) {
 	t.Parallel()
 	store := newSubscribers(t)
